@@ -1,0 +1,77 @@
+//! Where the elements of one variable lie in its file.
+
+/// One step of a chunk's filter pipeline, in the order in which the writer applied it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Filter {
+    /// Bytes of equal significance gathered; the number is the element width.
+    Shuffle(usize),
+    /// A zlib stream.
+    Deflate,
+    /// A Fletcher-32 checksum behind the data.
+    Fletcher32,
+    /// Another registered filter; variables that use it cannot be read.
+    Unknown {
+        /// Its HDF5 id.
+        id: u16,
+        /// Its name, where the file gives one.
+        name: String,
+    },
+}
+
+/// Where one chunk lies. Twenty bytes, since files have hundreds of thousands of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C, packed(4))]
+pub struct ChunkEntry {
+    /// Offset in the source; [`ChunkEntry::ABSENT`]'s for a chunk that was never written.
+    pub offset: u64,
+    /// Bytes as stored.
+    pub size: u32,
+    /// Bit i set: filter i was skipped.
+    pub filter_mask: u32,
+}
+
+impl ChunkEntry {
+    /// A chunk that was never written; its cells hold the fill value.
+    pub const ABSENT: ChunkEntry = ChunkEntry { offset: u64::MAX, size: 0, filter_mask: 0 };
+
+    /// Whether the chunk was never written.
+    pub fn is_absent(&self) -> bool {
+        self.offset == u64::MAX
+    }
+}
+
+/// The chunks of a variable: their shape, filters and places, in row-major order of the chunk grid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChunkTable {
+    /// Extents of one chunk, slowest first; none is zero. Edge chunks are stored in full.
+    pub chunk_shape: Vec<u64>,
+    /// Chunks along each dimension: `ceil(extent / chunk extent)`.
+    pub grid: Vec<u64>,
+    /// The pipeline.
+    pub filters: Vec<Filter>,
+    /// `product(grid)` entries.
+    pub entries: Vec<ChunkEntry>,
+}
+
+/// How the elements of a variable are laid out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Layout {
+    /// One run of bytes at this offset.
+    Contiguous {
+        /// Offset in the source.
+        offset: u64,
+    },
+    /// The elements themselves, kept in the header.
+    Compact(Vec<u8>),
+    /// A classic record variable: one run of `product(shape[1..])` elements for each record.
+    Records {
+        /// Offset of the first record.
+        offset: u64,
+        /// Bytes from one record to the next.
+        stride: u64,
+    },
+    /// Chunks.
+    Chunked(ChunkTable),
+    /// Nothing was ever written: every cell holds the fill value.
+    Unallocated,
+}

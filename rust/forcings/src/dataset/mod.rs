@@ -1,0 +1,5 @@
+//! Decoded data: fields with named dimensions, coordinates, and the selections that narrow them.
+
+mod field;
+
+pub use field::{Dataset, Field, FieldType, Values};

@@ -1,0 +1,37 @@
+//! What decoding knows of a file: dimensions, variables, attributes, layouts. One reader per container format stands
+//! behind [`Container`]; none of them reads values.
+
+mod header;
+
+pub use header::{Attribute, AttributeValue, ByteOrder, Dimension, ElementType, NumericType, Variable};
+
+use crate::chunks::{ByteSource, Layout};
+use crate::Result;
+use std::sync::Arc;
+
+/// An open file of gridded data. Headers are parsed when it is opened; layouts when first asked for.
+pub trait Container: Send + Sync {
+    /// The dimensions of the group that is read, in file order.
+    fn dimensions(&self) -> &[Dimension];
+
+    /// The variables of that group, in file order; unreadable ones are listed with their problem.
+    fn variables(&self) -> &[Variable];
+
+    /// The attributes of that group.
+    fn attributes(&self) -> &[Attribute];
+
+    /// Where the elements of `variables()[variable]` lie.
+    ///
+    /// # Errors
+    /// `Format` when the index of its chunks is damaged, `Unsupported` for a layout that cannot be read by offset.
+    fn layout(&self, variable: usize) -> Result<Arc<Layout>>;
+
+    /// The strings of a variable of type [`ElementType::String`], in row-major order, as bytes.
+    ///
+    /// # Errors
+    /// `Format` when the heap that holds them is damaged.
+    fn strings(&self, variable: usize) -> Result<Vec<Vec<u8>>>;
+
+    /// The bytes that layouts point into.
+    fn source(&self) -> &Arc<dyn ByteSource>;
+}
