@@ -22,7 +22,7 @@ for folder in julia examples deps; do
 done
 
 step "$cache/fatou/bin/python" deps/check_repository.py
-step cargo fmt --all --check
+step cargo fmt --all --check -- --color never
 step "$fatou" --color never --quiet format --check "${julia_folders[@]}"
 step "$fatou" --color never --quiet lint "${julia_folders[@]}"
 step cargo clippy --quiet --release --workspace --all-targets --locked -- --deny warnings

@@ -14,22 +14,26 @@ die() {
     exit 1
 }
 
-# The private folder: outside the repository if there is a home to write to, else inside it
-# (`.cache` is ignored by git).
-choose_cache() {
-    local base=${XDG_CACHE_HOME:-}
-    if [ -z "$base" ] && [ -n "${HOME:-}" ] && [ -d "$HOME" ] && [ -w "$HOME" ]; then
-        base=$HOME/.cache
-    fi
-    if [ -n "$base" ] && mkdir -p "$base/forcings-dev" 2>/dev/null; then
-        echo "$base/forcings-dev"
-    else
-        echo "$root/.cache/forcings-dev"
-    fi
+# The private folder lies outside the repository if there is a home to write to, else inside
+# (`.cache` is ignored by git), and then serves as a home for the tools that want one.
+home_is_usable() {
+    [ -n "${HOME:-}" ] && [ -d "$HOME" ] && [ -w "$HOME" ]
 }
-cache=${FORCINGS_CACHE:-$(choose_cache)}
+if [ -n "${FORCINGS_CACHE:-}" ]; then
+    cache=$FORCINGS_CACHE
+elif [ -n "${XDG_CACHE_HOME:-}" ]; then
+    cache=$XDG_CACHE_HOME/forcings-dev
+elif home_is_usable; then
+    cache=$HOME/.cache/forcings-dev
+else
+    cache=$root/.cache/forcings-dev
+fi
 mkdir -p "$cache" || die "cannot make the folder $cache; set FORCINGS_CACHE to one that can be written"
 cache=$(cd "$cache" && pwd)
+if ! home_is_usable; then
+    export HOME=$cache/home
+    mkdir -p "$HOME"
+fi
 export PIP_CACHE_DIR=$cache/pip PIP_DISABLE_PIP_VERSION_CHECK=1
 
 target=${CARGO_TARGET_DIR:-$root/target}
@@ -49,11 +53,6 @@ at_least() {
     rest=${have#*.}
     [ "${have%%.*}" -gt "${want%%.*}" ] ||
         { [ "${have%%.*}" -eq "${want%%.*}" ] && [ "${rest%%.*}" -ge "${want#*.}" ]; }
-}
-
-need_fatou() {
-    need_venv fatou fatou==0.24.0
-    fatou=$cache/fatou/bin/fatou
 }
 
 # Sets `python` to a Python 3 that can make virtual environments.
@@ -103,10 +102,15 @@ unlock_cache() {
     exec 9>&-
 }
 
+# Sets `fatou` to the formatter and linter of Julia code.
+need_fatou() {
+    need_venv fatou fatou==0.24.0
+    fatou=$cache/fatou/bin/fatou
+}
+
 # Puts a working cargo, rustc and cmake on this script's PATH.
 use_rust() {
-    local home_bin=${CARGO_HOME:-${HOME:-}/.cargo}/bin
-    command -v cargo >/dev/null || PATH=$home_bin:$PATH
+    command -v cargo >/dev/null || PATH=${CARGO_HOME:-$HOME/.cargo}/bin:$PATH
     command -v cargo >/dev/null || die "no cargo on PATH; install Rust 1.85 or newer (rustup)"
     if ! cargo --version >/dev/null 2>&1; then
         # rustup keeps its toolchains in a home that is not this run's: look beside its own programs.
@@ -114,9 +118,6 @@ use_rust() {
         beside=$(cd "$(dirname "$(command -v cargo)")/../.." && pwd)/.rustup
         [ -n "${RUSTUP_HOME:-}" ] || [ ! -d "$beside" ] || export RUSTUP_HOME=$beside
         cargo --version >/dev/null 2>&1 || die "cargo does not run here: $(cargo --version 2>&1 | head -n 1)"
-    fi
-    if [ -z "${CARGO_HOME:-}" ] && ! { [ -n "${HOME:-}" ] && [ -w "$HOME" ]; }; then
-        export CARGO_HOME=$cache/cargo
     fi
     command -v "${CC:-cc}" >/dev/null || die "no C compiler (${CC:-cc}); install one (on Debian: gcc and libc6-dev)"
     local version

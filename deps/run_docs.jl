@@ -37,7 +37,8 @@ function run_page(page, code)
         run_source = "using REPL; include(REPL.softscope, $(repr(source)))"
         project = dirname(Base.active_project())
         command = `$(Base.julia_cmd()) --startup-file=no --project=$project -e $run_source`
-        process = run(pipeline(Cmd(command; dir = workplace); stdin = devnull, stdout = devnull); wait = false)
+        streams = (stdin = devnull, stdout = devnull, stderr = stderr)
+        process = run(pipeline(Cmd(command; dir = workplace); streams...); wait = false)
         return success(process)
     end
 end

@@ -17,7 +17,12 @@ stage() {
     }
 }
 
-stage "Rust tests" cargo test --quiet --release --workspace --no-fail-fast "${checked[@]}"
+# Without the blank lines and headings that cargo prints for every program.
+rust_tests() {
+    cargo test --quiet --release --workspace --no-fail-fast "${checked[@]}" | sed -E '/^(|running [0-9]+ tests?)$/d'
+}
+
+stage "Rust tests" rust_tests
 for threads in 1 2; do
     stage "Julia tests, $threads thread(s)" env JULIA_NUM_THREADS="$threads" \
         "$julia" --startup-file=no --project=julia julia/test/runtests.jl
