@@ -2,6 +2,7 @@
 
 pub mod calendar;
 mod grid;
+pub mod cf;
 mod instant;
 mod period;
 
