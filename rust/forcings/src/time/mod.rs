@@ -1,8 +1,8 @@
 //! Instants, periods and the grids they make. Calendar periods are counted by calendar, never as milliseconds.
 
 pub mod calendar;
-mod grid;
 pub mod cf;
+mod grid;
 mod instant;
 mod period;
 
