@@ -21,7 +21,7 @@ check: ## formatters, linters, the C header, the rules of the repository
 
 bench: ## measure against the bounds and the peers; writes bench/results.json
 	@deps/setup.sh
-	@deps/run.sh python3 deps/bench.py
+	@deps/run.sh python deps/bench.py
 
 docs: ## run the Julia code of every page of the documentation
 	@deps/setup.sh
