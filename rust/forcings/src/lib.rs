@@ -10,6 +10,7 @@ pub mod dataset;
 pub mod error;
 pub mod formats;
 pub mod series;
+mod store;
 pub mod time;
 
 pub use error::{Error, ErrorKind, Result};
