@@ -77,7 +77,9 @@ fn unit_length(unit: &str) -> std::result::Result<(f64, f64), String> {
     let name = unit.to_lowercase();
     Ok(match name.as_str() {
         "ns" | "nsec" | "nsecs" | "nanosec" | "nanosecs" | "nanosecond" | "nanoseconds" => (1.0, 1e6),
-        "us" | "µs" | "μs" | "usec" | "usecs" | "microsec" | "microsecs" | "microsecond" | "microseconds" => (1.0, 1e3),
+        "us" | "µs" | "μs" | "usec" | "usecs" | "microsec" | "microsecs" | "microsecond" | "microseconds" => {
+            (1.0, 1e3)
+        }
         "ms" | "msec" | "msecs" | "millisec" | "millisecs" | "millisecond" | "milliseconds" => (1.0, 1.0),
         "s" | "sec" | "secs" | "second" | "seconds" => (1e3, 1.0),
         "min" | "mins" | "minute" | "minutes" => (60e3, 1.0),

@@ -174,7 +174,9 @@ fn time_units_are_told_by_the_word_since() {
 #[test]
 fn the_two_gregorian_calendars_share_their_time_line() {
     assert!(Calendar::Standard.shares_time_line(Calendar::ProlepticGregorian));
-    assert!(!Calendar::Standard.shares_time_line(Calendar::NoLeap) && Calendar::NoLeap.shares_time_line(Calendar::NoLeap));
+    assert!(
+        !Calendar::Standard.shares_time_line(Calendar::NoLeap) && Calendar::NoLeap.shares_time_line(Calendar::NoLeap)
+    );
     for calendar in CALENDARS {
         assert_eq!(calendar.name().parse::<Calendar>().unwrap(), calendar);
     }
