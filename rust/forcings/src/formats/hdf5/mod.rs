@@ -17,6 +17,9 @@ mod heap;
 mod raw;
 mod storage;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use dataset::Hdf5Dataset;
 
 use crate::chunks::ByteSource;
