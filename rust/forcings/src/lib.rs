@@ -9,6 +9,8 @@ pub mod chunks;
 pub mod dataset;
 pub mod error;
 pub mod formats;
+pub mod prefetch;
+pub mod provider;
 pub mod time;
 
 pub use error::{Error, ErrorKind, Result};
