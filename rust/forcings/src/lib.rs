@@ -11,6 +11,7 @@ pub mod error;
 pub mod formats;
 pub mod prefetch;
 pub mod provider;
+pub mod readers;
 pub mod series;
 pub mod store;
 pub mod time;
