@@ -8,9 +8,9 @@ use crate::Result;
 ///
 /// # Errors
 /// `Format` when they cannot all be there, and what reading them gives.
-pub(super) fn read(dataset: &Hdf5Dataset) -> Result<Vec<u8>> {
-    let layout = dataset.layout()?;
-    let total = dataset.total_bytes()?;
+pub(super) fn read(dataset: &Hdf5Dataset, shape: &[u64]) -> Result<Vec<u8>> {
+    let layout = dataset.layout_in(shape)?;
+    let total = dataset.total_bytes(shape)?;
     if total > dataset.plausible_bytes() {
         return Err(dataset.damaged(&format!("{total} bytes of elements are more than the file can hold")));
     }
