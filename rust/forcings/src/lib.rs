@@ -9,6 +9,8 @@ pub mod chunks;
 pub mod dataset;
 pub mod error;
 pub mod formats;
+pub mod series;
+pub mod store;
 pub mod time;
 
 pub use error::{Error, ErrorKind, Result};
