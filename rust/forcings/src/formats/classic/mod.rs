@@ -3,9 +3,6 @@
 
 mod header;
 
-#[cfg(test)]
-mod tests;
-
 use super::{Attribute, Container, Dimension, Variable};
 use crate::chunks::{ByteSource, Layout};
 use crate::{Error, Result};

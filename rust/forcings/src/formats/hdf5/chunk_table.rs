@@ -1,5 +1,5 @@
 //! The table of a dataset's chunks, from whichever index the file keeps. An entry that cannot be right refuses the table:
-//! two for one chunk, bytes outside the file, a size that no chunk of this shape can have.
+//! two for one chunk, bytes outside the file, the wrong size for a chunk without filters.
 
 use super::chunk_btree;
 use super::storage::FileBytes;
@@ -12,8 +12,6 @@ use hdf5_reader::{extensible_array, fixed_array, Storage};
 /// Entries that any file may ask for; beyond them a table may have one for each 64 bytes of the file.
 const FREE_ENTRIES: u64 = 1 << 20;
 const MAX_ENTRIES: u64 = 1 << 26;
-/// A zlib stream cannot shrink its input by more than this.
-const MAX_DEFLATE_RATIO: u64 = 1032;
 
 /// What a chunked dataset says about itself.
 pub(super) struct Chunking<'a> {
@@ -111,11 +109,10 @@ impl<'a> TableBuilder<'a> {
         let chunk_bytes = u64::from(self.chunk_bytes);
         let size = if size == 0 { chunk_bytes } else { size };
         let skipped = filter_mask & all == all;
-        let known = !filters.iter().any(|f| matches!(f, Filter::Unknown { .. }));
-        if skipped && size != chunk_bytes || known && size.saturating_add(64) * MAX_DEFLATE_RATIO < chunk_bytes {
-            return Err(self
-                .chunking
-                .damaged(format!("its chunk at {offsets:?} has {size} bytes, which cannot hold {chunk_bytes}")));
+        if skipped && size != chunk_bytes {
+            return Err(self.chunking.damaged(format!(
+                "its chunk at {offsets:?} has {size} bytes, not the {chunk_bytes} of a chunk without filters"
+            )));
         }
         let what = format!("variable {}: chunk at {offsets:?}", self.chunking.name);
         let offset = file.absolute(address, size, &what)?;

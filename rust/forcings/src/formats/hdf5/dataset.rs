@@ -173,8 +173,7 @@ impl Hdf5Dataset {
         }
     }
 
-    /// The strings of a dataset of type [`ElementType::String`], in row-major order, each up to its first NUL (and, of
-    /// fixed length, without trailing padding).
+    /// The strings of a dataset of type [`ElementType::String`], in row-major order, each up to its first NUL.
     ///
     /// # Errors
     /// `Format` when the heap or the layout is damaged, `Unsupported` for datasets of another type.
@@ -187,20 +186,21 @@ impl Hdf5Dataset {
     /// # Errors
     /// As `strings`.
     pub(crate) fn strings_in(&self, shape: &[u64]) -> Result<Vec<Vec<u8>>> {
+        if self.element() != ElementType::String {
+            return Err(self.unsupported("its elements are not strings"));
+        }
         let file = self.file.bytes();
         let width = self.datatype.size;
         let raw = super::raw::read(self, shape)?;
         let mut found = Vec::new();
         found.try_reserve_exact(raw.len() / width).map_err(|_| self.damaged("no memory for its strings"))?;
-        match self.datatype.kind {
-            Kind::Text => found.extend(raw.chunks_exact(width).map(|text| until_nul(text).to_vec())),
-            Kind::VarText => {
-                let mut heap = GlobalHeap::new(file);
-                for reference in raw.chunks_exact(width) {
-                    found.push(until_nul(heap.resolve(reference, 1)?).to_vec());
-                }
-            }
-            _ => return Err(self.unsupported("its elements are not strings")),
+        if self.datatype.kind == Kind::Text {
+            found.extend(raw.chunks_exact(width).map(|text| until_nul(text).to_vec()));
+            return Ok(found);
+        }
+        let mut heap = GlobalHeap::new(file);
+        for reference in raw.chunks_exact(width) {
+            found.push(until_nul(heap.resolve(reference, 1)?).to_vec());
         }
         Ok(found)
     }
