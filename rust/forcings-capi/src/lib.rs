@@ -1,1 +1,36 @@
-//! Capi.
+//! The C interface of Forcings.
+//!
+//! Rules that hold for every function, which the header repeats:
+//! - A function returns a status: 0, or the number of an error kind (see `forcings_last_error`). No panic crosses.
+//! - Every out-parameter is zeroed before anything else happens, and written only on success.
+//! - A handle (`uint64_t`) names a store, a reader, a provider, a group or a job. It may be closed twice, in any order,
+//!   and used after it was closed: the second close does nothing, a use is the status `Closed`.
+//! - Pointers to opaque types are counted: one `_free` or `_release` for each one handed out.
+//! - Text is UTF-8, given as a pointer and a length in bytes; structured arguments are JSON text.
+//! - Every function may be called on any thread. A reader and a group serve one caller at a time.
+#![allow(clippy::missing_safety_doc, reason = "one contract, stated above, holds for every exported function")]
+
+mod error;
+mod guard;
+mod handle;
+mod input;
+mod job;
+mod output;
+mod session;
+mod table;
+
+pub use error::forcings_last_error;
+pub use handle::{forcings_handle_release, forcings_live_count, forcings_shutdown};
+pub use job::{forcings_job_finish, forcings_job_is_done};
+pub use session::{forcings_session_attach, forcings_session_detach, forcings_session_drain, ForcingsWake};
+pub use table::{forcings_table_column, forcings_table_free, forcings_table_size, ForcingsTable};
+
+/// The version of this interface: `major * 65536 + minor`. Another major version is another interface; a larger
+/// minor version only adds.
+pub const FORCINGS_ABI_VERSION: u32 = 0x0001_0000;
+
+/// The version of the loaded library, to be compared with `FORCINGS_ABI_VERSION` of the header.
+#[no_mangle]
+pub extern "C" fn forcings_abi_version() -> u32 {
+    FORCINGS_ABI_VERSION
+}

@@ -1,8 +1,19 @@
 //! The bulk data path: from a variable's layout in a file to values in a caller's buffer, by offset, on any number of
 //! threads, without a lock. Knows bytes and chunks, not names or attributes.
 
+mod axis;
+mod encode;
+mod filters;
+mod geometry;
 mod layout;
+mod output;
+mod read;
+mod shuffle;
 mod source;
 
+pub use axis::AxisRead;
+pub use encode::{encode_chunk, EncodeFilter};
+pub use filters::{check_expansion, decode_chunk, fetch_chunk, is_filtered, ChunkSite, Scratch};
 pub use layout::{ChunkEntry, ChunkTable, Filter, Layout};
-pub use source::{ByteSource, FileSource};
+pub use read::{read_bytes_into, read_into, Convert, ReadRequest, ReadStats};
+pub use source::{ByteSource, FileSource, MemorySource};

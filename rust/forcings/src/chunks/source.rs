@@ -68,3 +68,37 @@ impl ByteSource for FileSource {
         &self.path
     }
 }
+
+/// Bytes in memory.
+#[derive(Debug, Clone)]
+pub struct MemorySource {
+    bytes: Vec<u8>,
+    path: PathBuf,
+}
+
+impl MemorySource {
+    /// Takes `bytes` over; `name` stands for the path in error texts.
+    pub fn new(name: impl AsRef<Path>, bytes: Vec<u8>) -> Self {
+        MemorySource { bytes, path: name.as_ref().to_path_buf() }
+    }
+}
+
+impl ByteSource for MemorySource {
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        let found =
+            usize::try_from(offset).ok().and_then(|start| self.bytes.get(start..start.checked_add(buffer.len())?));
+        let found = found.ok_or_else(|| {
+            Error::format(&self.path, format!("{} bytes at offset {offset} lie beyond the end", buffer.len()))
+        })?;
+        buffer.copy_from_slice(found);
+        Ok(())
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+}

@@ -1,5 +1,20 @@
-//! Decoded data: fields with named dimensions, coordinates, and the selections that narrow them.
+//! Decoded data: fields with named dimensions, coordinates, the selections that narrow them, and the rules by which the
+//! stored numbers and characters of a file become values.
 
+mod attributes;
+mod convert;
+mod decode;
 mod field;
+pub(crate) mod gather;
+mod packing;
+mod read;
+pub(crate) mod resolve;
+mod schema;
+mod select;
+mod text;
 
+pub use decode::{decode, DecodeOptions, Request};
 pub use field::{Dataset, Field, FieldType, Values};
+pub use resolve::Records;
+pub use schema::Schema;
+pub use select::{AxisSelect, DimWindow, Selection};

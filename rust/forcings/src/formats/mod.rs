@@ -1,7 +1,9 @@
 //! What decoding knows of a file: dimensions, variables, attributes, layouts. One reader per container format stands
 //! behind [`Container`]; none of them reads values.
 
+pub(crate) mod hdf5;
 mod header;
+mod numbers;
 
 pub use header::{Attribute, AttributeValue, ByteOrder, Dimension, ElementType, NumericType, Variable};
 

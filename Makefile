@@ -1,0 +1,44 @@
+# Every target prepares what it needs; nothing has to be run first. `make help` lists them.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench docs header data format julia distclean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | column -t -s @
+
+setup: ## tools, Julia and the library (one private folder, no root)
+	@deps/setup.sh --report
+
+demo: ## winds drive a tracer forward, and its adjoint backward
+	@deps/setup.sh
+	@JULIA_NUM_THREADS=2 deps/run.sh julia --project=julia examples/winds.jl
+
+test: ## Rust tests, Julia tests with 1 and 2 threads, the code of the documentation
+	@deps/setup.sh
+	@deps/test.sh
+
+check: ## formatters, linters, the C header, the rules of the repository
+	@deps/check.sh
+
+bench: ## measure against the bounds and the peers; writes bench/results.json
+	@deps/setup.sh
+	@deps/run.sh python deps/bench.py
+
+docs: ## run the Julia code of every page of the documentation
+	@deps/setup.sh
+	@deps/docs.sh
+
+header: ## write the C header from the Rust sources
+	@deps/header.sh --write
+
+format: ## format the Rust and Julia sources in place
+	@deps/format.sh
+
+data: ## make the example's input file anew (Debian)
+	@deps/data.sh
+
+julia: ## a Julia session with the package loaded
+	@deps/setup.sh
+	@deps/run.sh julia --project=julia --banner=yes -i -e 'using Forcings'
+
+distclean: ## remove the build and the private folder
+	@deps/distclean.sh

@@ -1,0 +1,110 @@
+"""Runs the benchmarks of the core, prints one table, and writes bench/results.json.
+
+Each benchmark prints one JSON object a row on a line of its own (see `FIELDS`); all else it prints goes to the
+terminal. Whether a goal is met is computed here from the times and never stored.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results.json"
+FIELDS = ("area", "row", "ours_s", "peer", "peer_s", "bound_s", "goal_ratio_peer", "goal_ratio_bound")
+
+
+def run():
+    """Yields the rows that the benchmarks print."""
+    command = ["cargo", "bench", "--package", "forcings", "--benches"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout:
+            row = parse(line)
+            if row is None:
+                print(line, end="", flush=True)
+            else:
+                yield row
+    if process.returncode:
+        sys.exit(f"a benchmark failed (exit code {process.returncode})")
+
+
+def parse(line):
+    """The row on this line, or None where it holds something else."""
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError:
+        return None
+    if not isinstance(row, dict) or "row" not in row:
+        return None
+    missing = [field for field in FIELDS if field not in row]
+    if missing:
+        sys.exit(f"a row lacks {', '.join(missing)}: {line}")
+    return row
+
+
+def ratios(row):
+    """How often faster than the peer and how much slower than the bound, and whether each goal is met."""
+    ours = row["ours_s"]
+    against_peer = row["peer_s"] / ours if ours and row["peer_s"] else None
+    against_bound = ours / row["bound_s"] if ours and row["bound_s"] else None
+    met = []
+    if row["goal_ratio_peer"] is not None and against_peer is not None:
+        met.append(against_peer >= row["goal_ratio_peer"])
+    if row["goal_ratio_bound"] is not None and against_bound is not None:
+        met.append(against_bound <= row["goal_ratio_bound"])
+    return against_peer, against_bound, met
+
+
+def cell(value, form="{:.2f}"):
+    return "" if value is None else form.format(value)
+
+
+def show(rows):
+    head = ("area", "row", "ours", "x faster than peer", "goal", "x bound", "goal", "")
+    lines = [head]
+    for row in rows:
+        peer, bound, met = ratios(row)
+        lines.append(
+            (
+                row["area"],
+                row["row"],
+                cell(row["ours_s"], "{:.4g} s"),
+                f"{peer:.2f} ({row['peer']})" if peer is not None else "",
+                cell(row["goal_ratio_peer"], ">= {:g}"),
+                cell(bound),
+                cell(row["goal_ratio_bound"], "<= {:g}"),
+                "" if not met else "met" if all(met) else "MISSED",
+            )
+        )
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    for line in lines:
+        print("  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip())
+
+
+def processor():
+    for line in Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else ():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def main():
+    rows = list(run())
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    cores = len(os.sched_getaffinity(0))
+    for row in rows:
+        row["commit"] = commit
+        row["machine"] = f"{processor()}, {cores} cores, {platform.system()} {platform.machine()}"
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(rows, indent=1) + "\n")
+    print()
+    show(rows)
+    print(f"\nwritten to {RESULTS.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

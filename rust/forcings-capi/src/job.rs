@@ -1,0 +1,158 @@
+//! Long calls: run on the caller's thread, or on a native one while the caller does something else.
+
+use crate::guard::catch;
+use crate::handle::{self, Object};
+use crate::output::Out;
+use crate::{guard::guard, session};
+use forcings::{Error, Result};
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// Writes the results of a call to its out-parameters.
+type Deliver = Box<dyn FnOnce() + Send>;
+
+enum State {
+    Running,
+    Done(Result<Deliver>),
+    Finished,
+}
+
+struct Job {
+    state: Mutex<State>,
+}
+
+impl Object for Job {
+    const NOUN: &'static str = "job";
+    const CLOSE_ORDER: u8 = 0;
+}
+
+/// Runs `work` and passes its result to `deliver`, which writes the out-parameters.
+///
+/// With a null `out_job` all of it happens before this returns. Otherwise `work` runs on a native thread, `out_job`
+/// receives a handle, and `deliver` runs in `forcings_job_finish`, on the thread that calls it.
+///
+/// # Errors
+/// Those of `work` when it runs here; `Io` when no thread can be started.
+///
+/// # Safety
+/// `out_job` is null or valid for a write.
+pub(crate) unsafe fn run<T: Send + 'static>(
+    operation: &'static str,
+    out_job: *mut u64,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+    deliver: impl FnOnce(T) + Send + 'static,
+) -> Result<()> {
+    if out_job.is_null() {
+        deliver(work()?);
+        return Ok(());
+    }
+    // SAFETY: the caller promises a place that is valid for a write.
+    let out = unsafe { Out::new("out_job", out_job) }?;
+    let job = Arc::new(Job { state: Mutex::new(State::Running) });
+    let handle = handle::insert(Arc::clone(&job));
+    let body = move || {
+        let result = catch(operation, work);
+        *job.state.lock() = State::Done(result.map(|value| Box::new(move || deliver(value)) as Deliver));
+        session::notify(handle);
+    };
+    match std::thread::Builder::new().name("forcings-job".into()).spawn(body) {
+        Ok(_) => {
+            out.set(handle);
+            Ok(())
+        }
+        Err(error) => {
+            handle::close::<Job>(handle)?;
+            Err(Error::io("a native thread", error))
+        }
+    }
+}
+
+/// Whether the job has ended. It never waits.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_job_is_done(job: u64, out_done: *mut u8) -> i32 {
+    guard("forcings_job_is_done", || {
+        // SAFETY: the caller passes a writable pointer, as the header asks.
+        let done = unsafe { Out::new("out_done", out_done) }?;
+        let job = handle::get::<Job>(job)?;
+        done.set(u8::from(!matches!(*job.state.lock(), State::Running)));
+        Ok(())
+    })
+}
+
+/// Ends a job that is done: writes the out-parameters of the call that started it, returns that call's status and
+/// frees the handle. A job that still runs is the status `InvalidParameter`, and stays.
+#[no_mangle]
+pub extern "C" fn forcings_job_finish(job: u64) -> i32 {
+    guard("forcings_job_finish", || {
+        let shared = handle::get::<Job>(job)?;
+        let mut state = shared.state.lock();
+        match std::mem::replace(&mut *state, State::Finished) {
+            State::Running => {
+                *state = State::Running;
+                Err(Error::invalid("this job still runs; wait until forcings_job_is_done says so"))
+            }
+            State::Finished => Err(Error::Closed("job")),
+            State::Done(result) => {
+                drop(state);
+                handle::close::<Job>(job)?;
+                result.map(|deliver| deliver())
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use forcings::ErrorKind;
+
+    fn wait(job: u64) {
+        let mut done = 0;
+        while done == 0 {
+            std::thread::yield_now();
+            // SAFETY: `done` is a local variable.
+            assert_eq!(unsafe { forcings_job_is_done(job, &mut done) }, 0);
+        }
+    }
+
+    #[test]
+    fn a_job_delivers_when_it_is_finished_and_not_before() {
+        let (sent, received) = std::sync::mpsc::channel();
+        let (go, gate) = std::sync::mpsc::channel::<()>();
+        let work = move || {
+            gate.recv().expect("the sender lives until it has sent");
+            Ok(7)
+        };
+        let mut job = 0;
+        // SAFETY: `job` is a local variable that outlives the call.
+        unsafe { run("test", &mut job, work, move |n| sent.send(n).expect("the receiver lives")) }.unwrap();
+        assert_eq!(forcings_job_finish(job), ErrorKind::InvalidParameter as i32);
+        go.send(()).unwrap();
+        wait(job);
+        assert!(received.try_recv().is_err());
+        assert_eq!(forcings_job_finish(job), 0);
+        assert_eq!(received.try_recv(), Ok(7));
+        assert_eq!(forcings_job_finish(job), ErrorKind::Closed as i32);
+    }
+
+    #[test]
+    fn errors_and_panics_of_a_job_come_out_of_its_finish() {
+        let mut job = 0;
+        // SAFETY: `job` is a local variable that outlives the calls.
+        unsafe { run("test", &mut job, || Err(Error::NotFound("nothing".into())), |()| ()) }.unwrap();
+        wait(job);
+        assert_eq!(forcings_job_finish(job), ErrorKind::NotFound as i32);
+        // SAFETY: as above.
+        unsafe { run("test", &mut job, || -> Result<()> { panic!("broken") }, |()| ()) }.unwrap();
+        wait(job);
+        assert_eq!(forcings_job_finish(job), ErrorKind::Panic as i32);
+    }
+
+    #[test]
+    fn without_a_handle_it_runs_here() {
+        let (sent, received) = std::sync::mpsc::channel();
+        // SAFETY: a null `out_job` is legal.
+        unsafe { run("test", std::ptr::null_mut(), || Ok(3), move |n| sent.send(n).expect("lives")) }.unwrap();
+        assert_eq!(received.try_recv(), Ok(3));
+    }
+}

@@ -1,0 +1,88 @@
+//! How native threads tell a host with an event loop that something is ready: a queue of handles and one wake-up call.
+//! The host's own code never runs on a native thread.
+
+use crate::guard::guard;
+use crate::input;
+use crate::output::Out;
+use forcings::Error;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::ffi::c_void;
+
+/// A function like libuv's `uv_async_send`: may be called on any thread, wakes an event loop.
+pub type ForcingsWake = Option<unsafe extern "C" fn(*mut c_void) -> i32>;
+
+struct Notifier {
+    wake: unsafe extern "C" fn(*mut c_void) -> i32,
+    context: *mut c_void,
+}
+
+// SAFETY: `wake` accepts calls from any thread with `context`, as `forcings_session_attach` asks.
+unsafe impl Send for Notifier {}
+
+struct Session {
+    notifier: Option<Notifier>,
+    ready: VecDeque<u64>,
+}
+
+static SESSION: Mutex<Session> = Mutex::new(Session { notifier: None, ready: VecDeque::new() });
+
+/// Tells the host that `handle` has news. Without a host nothing is kept: such a caller polls or waits.
+pub(crate) fn notify(handle: u64) {
+    let mut session = SESSION.lock();
+    let Session { notifier, ready } = &mut *session;
+    if let Some(Notifier { wake, context }) = notifier {
+        // The host asks for the state behind a handle, so one entry stands for any number of events.
+        if !ready.contains(&handle) {
+            ready.push_back(handle);
+        }
+        // SAFETY: attached and not detached, both under this lock; `attach` was promised a function for any thread.
+        unsafe { wake(*context) };
+    }
+}
+
+pub(crate) fn detach() {
+    let mut session = SESSION.lock();
+    session.notifier = None;
+    session.ready.clear();
+}
+
+/// Sets the wake-up call of the process, in place of an earlier one. `wake(context)` is called on native threads
+/// whenever a job has ended or a group's next epoch is ready; it must only wake the caller's event loop, and stay
+/// valid until `forcings_session_detach` has returned.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_session_attach(context: *mut c_void, wake: ForcingsWake) -> i32 {
+    guard("forcings_session_attach", || {
+        let wake = wake.ok_or_else(|| Error::invalid("wake must be a function"))?;
+        SESSION.lock().notifier = Some(Notifier { wake, context });
+        Ok(())
+    })
+}
+
+/// Removes up to `capacity` handles that have news from the queue into `out_handles` and their number into
+/// `out_count`. Wake-ups merge: drain until the count is 0.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_session_drain(out_handles: *mut u64, capacity: u64, out_count: *mut u64) -> i32 {
+    guard("forcings_session_drain", || {
+        // SAFETY: the caller passes a writable pointer, as the header asks.
+        let count = unsafe { Out::new("out_count", out_count) }?;
+        let handles = input::places("out_handles", out_handles, capacity)?;
+        let mut session = SESSION.lock();
+        let n = session.ready.len().min(handles);
+        for (i, handle) in session.ready.drain(..n).enumerate() {
+            // SAFETY: `i` is less than `capacity`, and the caller passes room for that many.
+            unsafe { out_handles.add(i).write(handle) };
+        }
+        count.set(n as u64);
+        Ok(())
+    })
+}
+
+/// Ends the wake-up calls. When this has returned no thread is inside one.
+#[no_mangle]
+pub extern "C" fn forcings_session_detach() -> i32 {
+    guard("forcings_session_detach", || {
+        detach();
+        Ok(())
+    })
+}

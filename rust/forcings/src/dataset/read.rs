@@ -1,0 +1,164 @@
+//! Reading one variable along checked axes, through the chunk path.
+
+use super::gather::{gather, scatter, Pick};
+use super::resolve::{count, positions, Axes};
+use super::schema::{Schema, SchemaField};
+use crate::chunks::{read_into, AxisRead, ReadRequest};
+use crate::formats::{Container, Variable};
+use crate::{Error, Result};
+
+/// One variable, and which part of it.
+pub(super) struct FieldRead<'a> {
+    pub(super) schema: &'a Schema,
+    pub(super) container: &'a dyn Container,
+    pub(super) field: &'a SchemaField,
+    /// What is read along each dimension of the file.
+    pub(super) axes: &'a Axes,
+    pub(super) threads: usize,
+}
+
+impl<'a> FieldRead<'a> {
+    pub(super) fn variable(&self) -> &'a Variable {
+        &self.container.variables()[self.field.variable]
+    }
+
+    /// The extents of the decoded field, without the length of its strings.
+    pub(super) fn shape(&self) -> Result<Vec<usize>> {
+        let extent = |d: &usize| self.size([count(&self.axes[*d], self.schema.dims[*d].len)]);
+        self.field.dims.iter().map(extent).collect()
+    }
+
+    /// The selected elements of `width` bytes each, converted, row-major. The length of strings is read whole.
+    pub(super) fn elements<T: Copy + Default + Send + Sync>(
+        &self,
+        width: usize,
+        convert: &(dyn Fn(&[u8], &mut [T]) + Sync),
+    ) -> Result<Vec<T>> {
+        let variable = self.variable();
+        let (reads, lens) = (self.reads(), self.lens());
+        let counts: Vec<u64> = reads.iter().zip(&lens).map(|(a, len)| count(a, *len)).collect();
+        let total = self.size(counts.iter().copied())?;
+        if variable.shape == lens {
+            return self.block(&reads, total, width, convert);
+        }
+        // NetCDF-4 lets an unlimited dimension grow without the variables that were not written so far. What lies
+        // beyond them holds the fill value.
+        let written = Written::of(&reads, &variable.shape, &lens);
+        let block = self.block(&written.reads, self.size(written.counts())?, width, convert)?;
+        let mut fill = [T::default()];
+        let zeros = vec![0; width];
+        convert(variable.fill.as_deref().filter(|f| f.len() == width).unwrap_or(&zeros), &mut fill);
+        let mut out = self.allocate(total)?;
+        out.fill(fill[0]);
+        scatter(block, &written.places, &mut out, &counts.iter().map(|c| *c as usize).collect::<Vec<_>>());
+        Ok(out)
+    }
+
+    /// The selected elements of a variable of strings, row-major.
+    pub(super) fn strings(&self) -> Result<Vec<String>> {
+        let variable = self.variable();
+        let shape = self.shape()?;
+        let mut out = Vec::new();
+        let total = self.size(shape.iter().map(|s| *s as u64))?;
+        out.try_reserve_exact(total).map_err(|_| self.no_memory(total))?;
+        out.resize(total, String::new());
+        if total == 0 {
+            return Ok(out);
+        }
+        let stored = self.container.strings(self.field.variable)?;
+        let expected = self.size(variable.shape.iter().copied())?;
+        if stored.len() != expected {
+            return Err(self.fault(format!("{} strings are stored, not {expected}", stored.len())));
+        }
+        let written = Written::of(&self.reads(), &variable.shape, &self.lens());
+        let picks = written.reads.iter().map(|r| match r {
+            AxisRead::Indices(list) => Pick::List(list.iter().map(|i| *i as usize).collect()),
+            _ => Pick::All,
+        });
+        let extents: Vec<usize> = variable.shape.iter().map(|e| *e as usize).collect();
+        let picked = gather(&stored, &extents, &picks.collect::<Vec<_>>());
+        let text = picked.iter().map(|bytes| String::from_utf8_lossy(bytes).into_owned()).collect();
+        scatter(text, &written.places, &mut out, &shape);
+        Ok(out)
+    }
+
+    fn block<T: Copy + Default + Send + Sync>(
+        &self,
+        reads: &[AxisRead],
+        total: usize,
+        width: usize,
+        convert: &(dyn Fn(&[u8], &mut [T]) + Sync),
+    ) -> Result<Vec<T>> {
+        let mut out = self.allocate(total)?;
+        if total > 0 {
+            let variable = self.variable();
+            let request = ReadRequest {
+                source: &**self.container.source(),
+                layout: &*self.container.layout(self.field.variable)?,
+                shape: &variable.shape,
+                element_width: width,
+                fill: variable.fill.as_deref(),
+                axes: reads,
+                what: &format!("variable \"{}\"", self.field.name),
+            };
+            read_into(&request, &mut out, self.threads.max(1), convert)?;
+        }
+        Ok(out)
+    }
+
+    /// What is read along each dimension of the variable in the file.
+    fn reads(&self) -> Vec<AxisRead> {
+        let decoded = self.field.dims.iter().map(|d| self.axes[*d].clone());
+        decoded.chain(self.field.has_text_dim.then_some(AxisRead::All)).collect()
+    }
+
+    fn lens(&self) -> Vec<u64> {
+        self.variable().dimensions.iter().map(|d| self.schema.dims[*d].len).collect()
+    }
+
+    /// The product of extents, as the size of an array.
+    fn size(&self, extents: impl IntoIterator<Item = u64>) -> Result<usize> {
+        let product = extents.into_iter().try_fold(1_u64, |n, e| n.checked_mul(e));
+        product.and_then(|n| usize::try_from(n).ok()).ok_or_else(|| self.fault("it is too large for memory"))
+    }
+
+    /// A buffer of zeros, or an error where the system has no room for it.
+    fn allocate<T: Copy + Default>(&self, len: usize) -> Result<Vec<T>> {
+        // Reserving first turns a refusal into an error; the allocation behind it takes fresh pages of zeros.
+        Vec::<T>::new().try_reserve_exact(len).map_err(|_| self.no_memory(len))?;
+        Ok(vec![T::default(); len])
+    }
+
+    fn no_memory(&self, len: usize) -> Error {
+        self.fault(format!("there is no memory for {len} elements"))
+    }
+
+    fn fault(&self, detail: impl std::fmt::Display) -> Error {
+        Error::format(&self.schema.path, format!("variable \"{}\": {detail}", self.field.name))
+    }
+}
+
+/// The part of a read that lies within a variable which is shorter than its dimensions.
+struct Written {
+    /// As index lists.
+    reads: Vec<AxisRead>,
+    /// Where they stand in the result, by axis.
+    places: Vec<Vec<usize>>,
+}
+
+impl Written {
+    fn of(reads: &[AxisRead], shape: &[u64], lens: &[u64]) -> Self {
+        let mut written = Written { reads: Vec::new(), places: Vec::new() };
+        for ((axis, extent), len) in reads.iter().zip(shape).zip(lens) {
+            let inside = positions(axis, *len).enumerate().filter(|(_, p)| p < extent);
+            let (places, indices) = inside.unzip();
+            written.reads.push(AxisRead::Indices(indices));
+            written.places.push(places);
+        }
+        written
+    }
+
+    fn counts(&self) -> impl Iterator<Item = u64> + '_ {
+        self.places.iter().map(|p| p.len() as u64)
+    }
+}

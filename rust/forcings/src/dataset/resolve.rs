@@ -1,0 +1,190 @@
+//! A selection against a file: which positions of which dimension. Everything is checked here, before any value is read.
+
+use super::schema::{list, Schema, SchemaField};
+use super::select::{AxisSelect, Selection};
+use crate::chunks::AxisRead;
+use crate::{Error, Result};
+use std::collections::BTreeMap;
+
+/// The records that are read along one dimension, as positions in the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Records {
+    /// The dimension.
+    pub dim: String,
+    /// The positions, in the order in which they are returned; at least one.
+    pub indices: Vec<u64>,
+    /// Whether the dimension, of which one record is read, and its coordinate are left out of the result.
+    pub squeeze: bool,
+}
+
+/// What to read along each dimension of the file.
+pub(crate) type Axes = Vec<AxisRead>;
+
+impl Schema {
+    /// Checks a selection and the records for a read of these fields. `Slice`s in the result are normalised:
+    /// `start <= stop <= length`, and an empty one is `0..0`.
+    ///
+    /// # Errors
+    /// `Selection`: unknown dimensions, a positional form that fits no variable or contradicts itself, a selector on a
+    /// time axis, indices beyond the file, a step of 0; records that are empty, beyond the file, or selected as well.
+    pub(super) fn resolve(
+        &self,
+        selection: &Selection,
+        read: &[&SchemaField],
+        records: Option<&Records>,
+    ) -> Result<Axes> {
+        let mut axes = vec![AxisRead::All; self.dims.len()];
+        let selectors = match selection {
+            Selection::All => BTreeMap::new(),
+            Selection::Named(dims) => self.bind_names(dims, read)?,
+            Selection::Positional(selectors) => self.bind_positions(selectors)?,
+        };
+        // In the order of the names, so that the first fault does not depend on the file.
+        let mut narrowed: Vec<_> = selectors.iter().filter(|(_, s)| **s != AxisSelect::All).collect();
+        narrowed.sort_by_key(|(dim, _)| &self.dims[**dim].name);
+        for (&dim, selector) in narrowed {
+            if self.dims[dim].is_time {
+                return Err(self.fault(format!(
+                    "dimension \"{}\" is a time axis; a selection cannot narrow it, choose records by time instead",
+                    self.dims[dim].name
+                )));
+            }
+            axes[dim] = self.positions(dim, selector)?;
+        }
+        if let Some(records) = records {
+            let dim = self.record_dim(records, read)?;
+            if axes[dim] != AxisRead::All {
+                let name = &records.dim;
+                return Err(self.fault(format!("dimension \"{name}\" is narrowed by the selection and by records")));
+            }
+            axes[dim] = AxisRead::Indices(records.indices.clone());
+        }
+        Ok(axes)
+    }
+
+    fn bind_names<'s>(
+        &self,
+        dims: &'s BTreeMap<String, AxisSelect>,
+        read: &[&SchemaField],
+    ) -> Result<BTreeMap<usize, &'s AxisSelect>> {
+        let carried = |i: &usize| read.iter().any(|f| f.dims.contains(i));
+        let find = |name: &str| (0..self.dims.len()).filter(carried).find(|i| *self.dims[*i].name == *name);
+        let unknown: Vec<&str> = dims.keys().map(String::as_str).filter(|name| find(name).is_none()).collect();
+        if unknown.is_empty() {
+            return Ok(dims.iter().filter_map(|(name, s)| Some((find(name)?, s))).collect());
+        }
+        let text: Vec<&str> =
+            self.dims.iter().filter(|d| d.is_text).map(|d| &*d.name).filter(|n| unknown.contains(n)).collect();
+        let hint = if text.is_empty() {
+            String::new()
+        } else {
+            format!(" ({} is the length of strings, which no field has as a dimension)", list(text.into_iter()))
+        };
+        let present = list((0..self.dims.len()).filter(carried).map(|i| &*self.dims[i].name));
+        let unknown = list(unknown.into_iter());
+        Err(self.fault(format!("no field of this read has the dimension {unknown}{hint}; present are {present}")))
+    }
+
+    fn bind_positions<'s>(&self, selectors: &'s [AxisSelect]) -> Result<BTreeMap<usize, &'s AxisSelect>> {
+        let mut bound: BTreeMap<usize, &AxisSelect> = BTreeMap::new();
+        let mut fits = false;
+        for field in self.fields.iter().filter(|f| !f.is_coord && f.dims.len() == selectors.len()) {
+            fits = true;
+            for (&dim, selector) in field.dims.iter().zip(selectors) {
+                if *bound.entry(dim).or_insert(selector) != selector {
+                    return Err(self.fault(format!(
+                        "the positions give dimension \"{}\" two selectors, since variables of {} dimensions order them \
+                         differently; name the dimensions instead",
+                        self.dims[dim].name,
+                        selectors.len()
+                    )));
+                }
+            }
+        }
+        if !fits {
+            let rank = selectors.len();
+            return Err(self.fault(format!("{rank} selectors by position, but no data variable has {rank} dimensions")));
+        }
+        Ok(bound)
+    }
+
+    fn positions(&self, dim: usize, selector: &AxisSelect) -> Result<AxisRead> {
+        let (name, len) = (&self.dims[dim].name, self.dims[dim].len);
+        let outside = |index: u64| {
+            self.fault(format!("index {index} of dimension \"{name}\" lies outside its length {len} (counted from 0)"))
+        };
+        match selector {
+            AxisSelect::All => Ok(AxisRead::All),
+            AxisSelect::Indices(indices) => match indices.iter().find(|i| **i >= len) {
+                Some(index) => Err(outside(*index)),
+                None => Ok(AxisRead::Indices(indices.clone())),
+            },
+            AxisSelect::Slice { step: 0, .. } => {
+                Err(self.fault(format!("the slice of dimension \"{name}\" has step 0; it must be at least 1")))
+            }
+            AxisSelect::Slice { start, stop, .. } if start >= stop => {
+                Ok(AxisRead::Slice { start: 0, stop: 0, step: 1 })
+            }
+            AxisSelect::Slice { start, stop, step } => {
+                let last = start + (stop - 1 - start) / step * step;
+                if last >= len {
+                    return Err(outside(last));
+                }
+                Ok(AxisRead::Slice { start: *start, stop: last + 1, step: *step })
+            }
+        }
+    }
+
+    fn record_dim(&self, records: &Records, read: &[&SchemaField]) -> Result<usize> {
+        let name = &records.dim;
+        let carried = |i: &usize| read.iter().any(|f| f.dims.contains(i));
+        let Some(dim) = (0..self.dims.len()).filter(carried).find(|i| *self.dims[*i].name == **name) else {
+            let present = list((0..self.dims.len()).filter(carried).map(|i| &*self.dims[i].name));
+            return Err(self.fault(format!(
+                "records are asked for along \"{name}\", which no field of this read has; present are {present}"
+            )));
+        };
+        let len = self.dims[dim].len;
+        if records.indices.is_empty() {
+            return Err(self.fault(format!("the list of records along \"{name}\" is empty")));
+        }
+        if records.squeeze && records.indices.len() != 1 {
+            return Err(self.fault(format!("{} records cannot leave out \"{name}\"", records.indices.len())));
+        }
+        match records.indices.iter().find(|i| **i >= len) {
+            None => Ok(dim),
+            Some(record) if len == 0 => {
+                Err(self.fault(format!("record {record} is asked for, but dimension \"{name}\" has none")))
+            }
+            Some(record) => {
+                Err(self.fault(format!("record {record} of dimension \"{name}\" is outside 0:{}", len - 1)))
+            }
+        }
+    }
+
+    pub(super) fn fault(&self, detail: String) -> Error {
+        Error::Selection(format!("{}: {detail}", self.path.display()))
+    }
+}
+
+/// The number of positions read along a dimension of this length.
+pub(crate) fn count(axis: &AxisRead, len: u64) -> u64 {
+    match axis {
+        AxisRead::All => len,
+        AxisRead::Slice { start, stop, step } => (stop - start).div_ceil(*step),
+        AxisRead::Indices(indices) => indices.len() as u64,
+    }
+}
+
+/// The positions read along a dimension of this length, in order.
+pub(crate) fn positions(axis: &AxisRead, len: u64) -> Box<dyn Iterator<Item = u64> + '_> {
+    match axis {
+        AxisRead::All => Box::new(0..len),
+        // The step may be larger than a usize of another platform; 0..0 has none at all.
+        AxisRead::Slice { start, stop, step } => {
+            let (start, step) = (*start, *step);
+            Box::new((0..(stop - start).div_ceil(step)).map(move |k| start + k * step))
+        }
+        AxisRead::Indices(indices) => Box::new(indices.iter().copied()),
+    }
+}

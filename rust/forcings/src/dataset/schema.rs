@@ -1,0 +1,169 @@
+//! What a file holds in the terms of this layer: data variables, coordinates, time axes and string lengths. Made once
+//! from the header of a file, it serves every read of it.
+
+use super::attributes;
+use crate::formats::{Attribute, Container, ElementType, Variable};
+use crate::time::cf;
+use crate::{Error, Result};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A file as decoding sees it.
+#[derive(Debug)]
+pub struct Schema {
+    /// The file, for error texts.
+    pub(super) path: PathBuf,
+    pub(super) dims: Vec<SchemaDim>,
+    /// In file order; variables of types that are not decoded are left out.
+    pub(super) fields: Vec<SchemaField>,
+    /// The attributes of the file.
+    pub(super) attributes: Arc<[Attribute]>,
+}
+
+/// A dimension of the file.
+#[derive(Debug, Clone)]
+pub(super) struct SchemaDim {
+    pub(super) name: Arc<str>,
+    pub(super) len: u64,
+    /// Records lie along it: a variable of its name has CF time units, or it is called `time`.
+    pub(super) is_time: bool,
+    /// It is the length of strings, and so no dimension of any decoded field.
+    pub(super) is_text: bool,
+}
+
+/// A variable that can be decoded.
+#[derive(Debug, Clone)]
+pub(super) struct SchemaField {
+    /// Its position among the variables of the container.
+    pub(super) variable: usize,
+    pub(super) name: Arc<str>,
+    /// The dimensions of the decoded field, as positions in [`Schema::dims`].
+    pub(super) dims: Vec<usize>,
+    /// Whether the file has one more dimension, which holds the bytes of each string.
+    pub(super) has_text_dim: bool,
+    /// It has one dimension, of its own name.
+    pub(super) is_coord: bool,
+    pub(super) attributes: Arc<[Attribute]>,
+}
+
+impl Schema {
+    /// Looks through the header of an open file.
+    ///
+    /// # Errors
+    /// `Format` when the shape of a variable does not fit its dimensions.
+    pub fn of(container: &dyn Container) -> Result<Self> {
+        let path = container.source().path().to_path_buf();
+        let variables = container.variables();
+        let text_dims = text_dims(container);
+        let dims = container.dimensions().iter().enumerate().map(|(i, dim)| SchemaDim {
+            name: dim.name.as_str().into(),
+            len: dim.len,
+            is_time: is_time_dim(&dim.name, variables),
+            is_text: text_dims[i],
+        });
+        let dims: Vec<_> = dims.collect();
+        let mut fields = Vec::new();
+        for (i, variable) in variables.iter().enumerate() {
+            if matches!(variable.element, ElementType::Other(_)) {
+                continue;
+            }
+            let extents = variable.dimensions.iter().map(|d| dims.get(*d).map(|d| d.len)).collect::<Option<Vec<_>>>();
+            let fits =
+                |e: &Vec<u64>| e.len() == variable.shape.len() && variable.shape.iter().zip(e).all(|(s, e)| s <= e);
+            if !extents.as_ref().is_some_and(fits) {
+                let detail = format!("the shape of variable \"{}\" does not fit its dimensions", variable.name);
+                return Err(Error::format(&path, detail));
+            }
+            let has_text_dim = variable.dimensions.last().is_some_and(|d| text_dims[*d]);
+            let rank = variable.dimensions.len() - usize::from(has_text_dim);
+            let decoded = &variable.dimensions[..rank];
+            fields.push(SchemaField {
+                variable: i,
+                name: variable.name.as_str().into(),
+                dims: decoded.to_vec(),
+                has_text_dim,
+                is_coord: matches!(decoded, [d] if *dims[*d].name == *variable.name),
+                attributes: variable.attributes.as_slice().into(),
+            });
+        }
+        Ok(Schema { path, dims, fields, attributes: container.attributes().into() })
+    }
+
+    /// The names of the data variables, in file order.
+    pub fn data_variables(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().filter(|f| !f.is_coord).map(|f| &*f.name)
+    }
+
+    /// The names of the dimensions that decoded fields can have, in file order.
+    pub fn dimension_names(&self) -> impl Iterator<Item = &str> {
+        self.dims.iter().filter(|d| !d.is_text).map(|d| &*d.name)
+    }
+
+    /// The length of a dimension of the file.
+    pub fn dimension_len(&self, name: &str) -> Option<u64> {
+        self.dims.iter().find(|d| !d.is_text && *d.name == *name).map(|d| d.len)
+    }
+
+    /// Whether a data variable among `variables` (all of them if empty), or a coordinate, has the dimension.
+    pub(crate) fn is_carried(&self, dim: &str, variables: &[String]) -> bool {
+        let wanted = |f: &&SchemaField| f.is_coord || variables.is_empty() || variables.iter().any(|v| **v == *f.name);
+        self.fields.iter().filter(wanted).any(|f| f.dims.iter().any(|d| *self.dims[*d].name == *dim))
+    }
+
+    /// The fields of a read: the data variables asked for (all of them if none is named) and every coordinate.
+    ///
+    /// # Errors
+    /// `NotFound` for a name that is no data variable of the file, `Unsupported` for a variable that is not decoded.
+    pub(super) fn project(&self, container: &dyn Container, variables: &[String]) -> Result<Vec<&SchemaField>> {
+        for name in variables {
+            if self.data_variables().any(|v| v == name) {
+                continue;
+            }
+            if let Some(variable) = container.variables().iter().find(|v| v.name == *name) {
+                if let ElementType::Other(kind) = &variable.element {
+                    let reason = variable.problem.clone().unwrap_or_else(|| format!("its type is {kind}"));
+                    let path = self.path.display();
+                    return Err(Error::Unsupported(format!("{path}: variable \"{name}\" cannot be read: {reason}")));
+                }
+            }
+            return Err(Error::NotFound(format!(
+                "{}: there is no data variable \"{name}\"; there are {}",
+                self.path.display(),
+                list(self.data_variables())
+            )));
+        }
+        let wanted = |f: &&SchemaField| f.is_coord || variables.is_empty() || variables.iter().any(|v| **v == *f.name);
+        Ok(self.fields.iter().filter(wanted).collect())
+    }
+}
+
+/// `"a", "b" and "c"` in a plain form, for error texts.
+pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|n| format!("\"{n}\"")).collect();
+    if names.is_empty() {
+        "none".into()
+    } else {
+        names.join(", ")
+    }
+}
+
+/// The seed of every reader's rule for time axes: the units of the variable of that name, or the name itself.
+fn is_time_dim(name: &str, variables: &[Variable]) -> bool {
+    let coordinate = variables.iter().find(|v| v.name == name);
+    let units = coordinate.and_then(|v| attributes::text(v, "units"));
+    units.is_some_and(|u| cf::is_time_units(&u)) || name.eq_ignore_ascii_case("time")
+}
+
+/// A dimension is a string length when nothing but characters uses it, always last, and no variable has its name.
+fn text_dims(container: &dyn Container) -> Vec<bool> {
+    let variables = container.variables();
+    let is_text = |(i, dim): (usize, &crate::formats::Dimension)| {
+        let mut users = variables.iter().filter(|v| v.dimensions.contains(&i)).peekable();
+        let ends = |v: &Variable| {
+            let before = v.dimensions.len() - 1;
+            v.element == ElementType::Char && v.dimensions[before] == i && !v.dimensions[..before].contains(&i)
+        };
+        users.peek().is_some() && users.all(ends) && !variables.iter().any(|v| v.name == dim.name)
+    };
+    container.dimensions().iter().enumerate().map(is_text).collect()
+}

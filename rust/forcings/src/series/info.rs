@@ -1,0 +1,89 @@
+//! A stored series: its row in the catalog, and that row with values.
+
+use super::{describe, Features, Owner, SeriesId, SeriesType};
+use crate::array::{Array, ArrayHash, DType};
+use crate::time::{Grid, Period, UnixMillis};
+use crate::{Error, Result};
+use std::fmt;
+
+/// What the catalog knows of a series. Fields that its type does not have are `None`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeriesInfo {
+    /// Its number.
+    pub id: SeriesId,
+    /// Whose it is.
+    pub owner: Owner,
+    /// Its type.
+    pub series_type: SeriesType,
+    /// Its name.
+    pub name: String,
+    /// The first instant of a regular series or a forecast.
+    pub initial: Option<UnixMillis>,
+    /// The step of a regular series, or of one forecast window.
+    pub resolution: Option<Period>,
+    /// The extent of the first axis of the stored array; for static series the number of steps.
+    pub length: Option<u64>,
+    /// The span of one forecast window.
+    pub horizon: Option<Period>,
+    /// The distance of forecast windows.
+    pub interval: Option<Period>,
+    /// The number of forecast windows.
+    pub count: Option<u64>,
+    /// The instants of an irregular series.
+    pub timestamps: Option<Vec<UnixMillis>>,
+    /// The percentiles of a probabilistic forecast.
+    pub percentiles: Option<Vec<f64>>,
+    /// The element type.
+    pub dtype: DType,
+    /// The axes of the stored array behind the first.
+    pub element_shape: Vec<usize>,
+    /// The unit of the values.
+    pub units: Option<String>,
+    /// Text that belongs to the caller; never parsed.
+    pub ext: Option<String>,
+    /// The features.
+    pub features: Features,
+    /// The content hash of the array.
+    pub hash: ArrayHash,
+}
+
+impl SeriesInfo {
+    /// The grid of a regular series.
+    ///
+    /// # Errors
+    /// `Integrity` when the catalog lacks a part of it, or the parts make no grid.
+    pub fn grid(&self) -> Result<Grid> {
+        let (Some(initial), Some(resolution), Some(length)) = (self.initial, self.resolution, self.length) else {
+            return Err(Error::Integrity(format!("{self} has no initial timestamp, resolution or length")));
+        };
+        usize::try_from(length).ok().and_then(|n| Grid::new(initial, resolution, n).ok()).ok_or_else(|| {
+            Error::Integrity(format!("{self}: {length} steps of {resolution} from {initial} are no grid"))
+        })
+    }
+
+    /// The shape of the stored array.
+    ///
+    /// # Errors
+    /// `Integrity` when the catalog has no length.
+    pub fn array_shape(&self) -> Result<Vec<usize>> {
+        let length = self.length.and_then(|n| usize::try_from(n).ok());
+        let length = length.ok_or_else(|| Error::Integrity(format!("{self} has no length")))?;
+        Ok(std::iter::once(length).chain(self.element_shape.iter().copied()).collect())
+    }
+}
+
+impl fmt::Display for SeriesInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&describe(self.series_type, &self.name, &self.owner, self.resolution, &self.features))?;
+        write!(f, " (id {})", self.id)
+    }
+}
+
+/// A series with its values. After a read by range, `info` has the start and the length of what was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// The row of the catalog.
+    pub info: SeriesInfo,
+    /// The values; for static series time is the first axis.
+    pub values: Array,
+}
