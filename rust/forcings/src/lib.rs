@@ -9,6 +9,7 @@ pub mod chunks;
 pub mod dataset;
 pub mod error;
 pub mod formats;
+pub mod provider;
 pub mod series;
 pub mod time;
 
