@@ -11,6 +11,7 @@ pub mod error;
 pub mod formats;
 pub mod provider;
 pub mod series;
+pub mod store;
 pub mod time;
 
 pub use error::{Error, ErrorKind, Result};

@@ -1,11 +1,15 @@
 //! What decoding knows of a file: dimensions, variables, attributes, layouts. One reader per container format stands
 //! behind [`Container`]; none of them reads values.
 
+mod classic;
 pub(crate) mod hdf5;
 mod header;
+mod netcdf4;
 mod numbers;
+mod open;
 
 pub use header::{Attribute, AttributeValue, ByteOrder, Dimension, ElementType, NumericType, Variable};
+pub use open::{open, open_group, open_source};
 
 use crate::chunks::{ByteSource, Layout};
 use crate::Result;

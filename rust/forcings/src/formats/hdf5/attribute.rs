@@ -12,8 +12,9 @@ use crate::Result;
 use hdf5_reader::messages::{self, HdfMessage};
 
 /// An attribute as stored.
-pub(super) struct RawAttribute {
-    pub(super) name: Vec<u8>,
+pub(crate) struct RawAttribute {
+    /// Its name, as bytes.
+    pub(crate) name: Vec<u8>,
     order: Option<u32>,
     /// Its value; or why it cannot be read.
     value: std::result::Result<RawValue, String>,
@@ -50,7 +51,7 @@ pub(super) fn attributes(file: &FileBytes, header: &ObjectHeader) -> Result<Vec<
 
 impl RawAttribute {
     /// The attribute with its value decoded.
-    pub(super) fn decode(&self, heap: &mut GlobalHeap) -> Attribute {
+    pub(crate) fn decode(&self, heap: &mut GlobalHeap) -> Attribute {
         let name = String::from_utf8_lossy(&self.name).into_owned();
         let (value, numeric) = match &self.value {
             Ok(_) if std::str::from_utf8(&self.name).is_err() => {
@@ -63,7 +64,7 @@ impl RawAttribute {
     }
 
     /// The integers of a numeric attribute.
-    pub(super) fn integers(&self) -> Option<Vec<i64>> {
+    pub(crate) fn integers(&self) -> Option<Vec<i64>> {
         let value = self.value.as_ref().ok()?;
         match value.datatype.kind {
             Kind::Number(number, order) => match numbers(&value.data, number, order) {
@@ -78,7 +79,7 @@ impl RawAttribute {
     ///
     /// # Errors
     /// `Format` when the heap is damaged.
-    pub(super) fn references(&self, heap: &mut GlobalHeap) -> Result<Option<Vec<Vec<u64>>>> {
+    pub(crate) fn references(&self, heap: &mut GlobalHeap) -> Result<Option<Vec<Vec<u64>>>> {
         let Some(value) = self.value.as_ref().ok().filter(|v| v.datatype.kind == Kind::References) else {
             return Ok(None);
         };
@@ -90,7 +91,7 @@ impl RawAttribute {
     }
 
     /// The bytes of a text attribute.
-    pub(super) fn text(&self) -> Option<&[u8]> {
+    pub(crate) fn text(&self) -> Option<&[u8]> {
         self.value.as_ref().ok().filter(|v| v.datatype.kind == Kind::Text).map(|v| v.data.as_slice())
     }
 }
@@ -104,6 +105,9 @@ impl RawValue {
                 (AttributeValue::Strings(texts.map(|t| until_nul(t).to_vec()).collect()), None)
             }
             Kind::Text => (AttributeValue::Text(self.data.clone()), None),
+            Kind::VarText if self.datatype.size != heap.reference_size() => {
+                (AttributeValue::Other("strings that are not references to the global heap".into()), None)
+            }
             Kind::VarText => {
                 let references = self.data.chunks_exact(heap.reference_size());
                 let texts = references.map(|r| heap.resolve(r, 1).map(|t| until_nul(t).to_vec()));

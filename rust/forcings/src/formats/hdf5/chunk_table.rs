@@ -1,5 +1,5 @@
 //! The table of a dataset's chunks, from whichever index the file keeps. An entry that cannot be right refuses the table:
-//! two for one chunk, bytes outside the file, a size that no chunk of this shape can have.
+//! two for one chunk, bytes outside the file, the wrong size for a chunk without filters.
 
 use super::chunk_btree;
 use super::storage::FileBytes;
@@ -12,15 +12,16 @@ use hdf5_reader::{extensible_array, fixed_array, Storage};
 /// Entries that any file may ask for; beyond them a table may have one for each 64 bytes of the file.
 const FREE_ENTRIES: u64 = 1 << 20;
 const MAX_ENTRIES: u64 = 1 << 26;
-/// A zlib stream cannot shrink its input by more than this.
-const MAX_DEFLATE_RATIO: u64 = 1032;
 
 /// What a chunked dataset says about itself.
 pub(super) struct Chunking<'a> {
     pub(super) file: &'a FileBytes,
     /// The dataset, for error texts.
     pub(super) name: &'a str,
+    /// The shape that the table describes.
     pub(super) shape: &'a [u64],
+    /// The extents of the dataset: along dimensions without a bound, `shape` may exceed them.
+    pub(super) stored_shape: &'a [u64],
     pub(super) max_shape: &'a [Option<u64>],
     /// Bytes per element.
     pub(super) width: usize,
@@ -88,14 +89,14 @@ impl<'a> TableBuilder<'a> {
     /// # Errors
     /// `Format` when the entry cannot be right.
     pub(super) fn put(&mut self, offsets: &[u64], address: u64, size: u64, filter_mask: u32) -> Result<()> {
-        let Chunking { file, shape, chunk_shape, filters, .. } = self.chunking;
+        let Chunking { file, stored_shape: shape, chunk_shape, filters, .. } = self.chunking;
         let (mut slot, mut inside, mut edge) = (0_u64, offsets.len() == shape.len(), false);
         for (i, offset) in offsets.iter().take(shape.len()).enumerate() {
             if offset % chunk_shape[i] != 0 {
                 return Err(self.chunking.damaged(format!("a chunk at {offsets:?} is off the chunk grid")));
             }
             let index = offset / chunk_shape[i];
-            inside &= index < self.grid[i];
+            inside &= *offset < shape[i] && index < self.grid[i];
             edge |= offset.checked_add(chunk_shape[i]).is_none_or(|end| end > shape[i]);
             slot = slot.wrapping_mul(self.grid[i]).wrapping_add(index);
         }
@@ -108,11 +109,10 @@ impl<'a> TableBuilder<'a> {
         let chunk_bytes = u64::from(self.chunk_bytes);
         let size = if size == 0 { chunk_bytes } else { size };
         let skipped = filter_mask & all == all;
-        let known = !filters.iter().any(|f| matches!(f, Filter::Unknown { .. }));
-        if skipped && size != chunk_bytes || known && size.saturating_add(64) * MAX_DEFLATE_RATIO < chunk_bytes {
-            return Err(self
-                .chunking
-                .damaged(format!("its chunk at {offsets:?} has {size} bytes, which cannot hold {chunk_bytes}")));
+        if skipped && size != chunk_bytes {
+            return Err(self.chunking.damaged(format!(
+                "its chunk at {offsets:?} has {size} bytes, not the {chunk_bytes} of a chunk without filters"
+            )));
         }
         let what = format!("variable {}: chunk at {offsets:?}", self.chunking.name);
         let offset = file.absolute(address, size, &what)?;
@@ -126,7 +126,7 @@ impl<'a> TableBuilder<'a> {
     }
 
     fn collect(&mut self, indexing: &ChunkIndexing, address: u64) -> Result<()> {
-        let Chunking { file, shape, max_shape, .. } = self.chunking;
+        let Chunking { file, stored_shape: shape, max_shape, .. } = self.chunking;
         let (o, l) = (file.offset_size, file.length_size);
         let chunk: Vec<u32> = self.chunking.chunk_shape.iter().map(|c| *c as u32).collect();
         let failed = |e| file.error(&format!("chunk index of variable {}", self.chunking.name), e);
@@ -197,7 +197,7 @@ impl<'a> TableBuilder<'a> {
         let full = full.ok_or_else(|| self.chunking.damaged("an index of fixed size has an unlimited dimension"))?;
         let chunks = full.iter().zip(&self.chunking.chunk_shape).map(|(n, c)| n.div_ceil(*c));
         let count = chunks.fold(1_u64, |n, g| n.saturating_mul(g.max(1)));
-        if full.iter().zip(self.chunking.shape).any(|(most, now)| most < now) || count > MAX_ENTRIES {
+        if full.iter().zip(self.chunking.stored_shape).any(|(most, now)| most < now) || count > MAX_ENTRIES {
             return Err(self.chunking.damaged(format!("its largest shape {full:?} cannot be right")));
         }
         Ok(full)

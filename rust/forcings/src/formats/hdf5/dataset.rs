@@ -98,11 +98,15 @@ impl Hdf5Dataset {
     /// # Errors
     /// `Format` when what holds them is damaged.
     pub(crate) fn attributes(&self) -> Result<Vec<Attribute>> {
-        let mut heap = GlobalHeap::new(self.file.bytes());
+        let mut heap = self.file.heap();
         Ok(self.raw_attributes()?.iter().map(|a| a.decode(&mut heap)).collect())
     }
 
-    pub(super) fn raw_attributes(&self) -> Result<Vec<RawAttribute>> {
+    /// Its attributes as stored.
+    ///
+    /// # Errors
+    /// As [`Hdf5Dataset::attributes`].
+    pub(crate) fn raw_attributes(&self) -> Result<Vec<RawAttribute>> {
         attributes(self.file.bytes(), &self.header)
     }
 
@@ -111,6 +115,15 @@ impl Hdf5Dataset {
     /// # Errors
     /// `Format` when its chunk index or a place is damaged, `Unsupported` for external and virtual datasets.
     pub(crate) fn layout(&self) -> Result<Layout> {
+        self.layout_in(&self.shape)
+    }
+
+    /// [`Hdf5Dataset::layout`] in a shape that may exceed its own along dimensions without a bound: there, cells that it
+    /// does not have yet read as never written.
+    ///
+    /// # Errors
+    /// As `layout`.
+    pub(crate) fn layout_in(&self, shape: &[u64]) -> Result<Layout> {
         let file = self.file.bytes();
         if self.header.has(messages::MSG_EXTERNAL_FILES) {
             return Err(self.unsupported("its elements are kept in other files"));
@@ -124,7 +137,7 @@ impl Hdf5Dataset {
         let HdfMessage::DataLayout(message) = parse(file, messages::MSG_DATA_LAYOUT, &body)? else {
             return Err(self.damaged("its layout is damaged"));
         };
-        let total = self.total_bytes()?;
+        let total = self.total_bytes(&self.shape)?;
         match message.layout {
             DataLayout::Compact { data } if (data.len() as u64) < total => {
                 Err(self.damaged("its compact elements are cut short"))
@@ -147,7 +160,8 @@ impl Hdf5Dataset {
                 let chunking = Chunking {
                     file,
                     name: &self.name,
-                    shape: &self.shape,
+                    shape,
+                    stored_shape: &self.shape,
                     max_shape: &self.max_shape,
                     width: self.datatype.size,
                     chunk_shape,
@@ -159,36 +173,44 @@ impl Hdf5Dataset {
         }
     }
 
-    /// The strings of a dataset of type [`ElementType::String`], in row-major order, each up to its first NUL (and, of
-    /// fixed length, without trailing padding).
+    /// The strings of a dataset of type [`ElementType::String`], in row-major order, each up to its first NUL.
     ///
     /// # Errors
     /// `Format` when the heap or the layout is damaged, `Unsupported` for datasets of another type.
     pub(crate) fn strings(&self) -> Result<Vec<Vec<u8>>> {
+        self.strings_in(&self.shape)
+    }
+
+    /// [`Hdf5Dataset::strings`] in a shape as [`Hdf5Dataset::layout_in`] takes it.
+    ///
+    /// # Errors
+    /// As `strings`.
+    pub(crate) fn strings_in(&self, shape: &[u64]) -> Result<Vec<Vec<u8>>> {
+        if self.element() != ElementType::String {
+            return Err(self.unsupported("its elements are not strings"));
+        }
         let file = self.file.bytes();
         let width = self.datatype.size;
-        let raw = super::raw::read(self)?;
+        let raw = super::raw::read(self, shape)?;
         let mut found = Vec::new();
         found.try_reserve_exact(raw.len() / width).map_err(|_| self.damaged("no memory for its strings"))?;
-        match self.datatype.kind {
-            Kind::Text => found.extend(raw.chunks_exact(width).map(|text| until_nul(text).to_vec())),
-            Kind::VarText => {
-                let mut heap = GlobalHeap::new(file);
-                for reference in raw.chunks_exact(width) {
-                    found.push(until_nul(heap.resolve(reference, 1)?).to_vec());
-                }
-            }
-            _ => return Err(self.unsupported("its elements are not strings")),
+        if self.datatype.kind == Kind::Text {
+            found.extend(raw.chunks_exact(width).map(|text| until_nul(text).to_vec()));
+            return Ok(found);
+        }
+        let mut heap = GlobalHeap::new(file);
+        for reference in raw.chunks_exact(width) {
+            found.push(until_nul(heap.resolve(reference, 1)?).to_vec());
         }
         Ok(found)
     }
 
-    /// Bytes of all elements.
-    pub(super) fn total_bytes(&self) -> Result<u64> {
-        self.shape
+    /// Bytes of all elements of an array of this shape.
+    pub(super) fn total_bytes(&self, shape: &[u64]) -> Result<u64> {
+        shape
             .iter()
             .try_fold(self.datatype.size as u64, |n, extent| n.checked_mul(*extent))
-            .ok_or_else(|| self.damaged(&format!("its shape {:?} overflows", self.shape)))
+            .ok_or_else(|| self.damaged(&format!("its shape {shape:?} overflows")))
     }
 
     pub(super) fn file(&self) -> &Hdf5File {

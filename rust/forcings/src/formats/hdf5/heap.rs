@@ -11,7 +11,7 @@ use std::ops::Range;
 const MAX_KEPT_BYTES: u64 = 64 << 20;
 
 /// Resolves references to the global heap, each collection read once while it is kept.
-pub(super) struct GlobalHeap<'a> {
+pub(crate) struct GlobalHeap<'a> {
     file: &'a FileBytes,
     collections: HashMap<u64, Collection>,
     kept_bytes: u64,

@@ -20,7 +20,9 @@ mod storage;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use attribute::RawAttribute;
 pub(crate) use dataset::Hdf5Dataset;
+pub(crate) use heap::GlobalHeap;
 
 use crate::chunks::ByteSource;
 use crate::formats::Attribute;
@@ -29,7 +31,6 @@ use group::{Link, Target};
 use hdf5_reader::messages;
 use hdf5_reader::superblock::Superblock;
 use header::ObjectHeader;
-use heap::GlobalHeap;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -134,8 +135,13 @@ impl Hdf5File {
     /// `NotFound` when there is no such group, `Format` when what holds them is damaged.
     pub(crate) fn group_attributes(&self, group: &str) -> Result<Vec<Attribute>> {
         let header = ObjectHeader::read(self.bytes(), self.group_address(group)?)?;
-        let mut heap = GlobalHeap::new(self.bytes());
+        let mut heap = self.heap();
         Ok(attribute::attributes(self.bytes(), &header)?.iter().map(|a| a.decode(&mut heap)).collect())
+    }
+
+    /// A reader of the values that attributes keep on the global heap.
+    pub(crate) fn heap(&self) -> GlobalHeap<'_> {
+        GlobalHeap::new(self.bytes())
     }
 
     /// What is at this path.

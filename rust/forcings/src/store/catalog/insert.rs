@@ -1,0 +1,110 @@
+//! New rows.
+
+use super::Catalog;
+use crate::array::ArrayHash;
+use crate::series::{FeatureValue, Features, FeaturesHash, NewSeries, SeriesData, SeriesId};
+use crate::{Error, Result};
+use rusqlite::{ffi, params, ErrorCode};
+use std::collections::HashSet;
+
+const INSERT: &str = "
+INSERT INTO time_series_associations
+    (id, owner_id, owner_type, owner_category, time_series_type, name, initial_timestamp, resolution, length, units,
+     dtype, element_shape, ext, data_hash, features_hash)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+
+const INSERT_FEATURE: &str = "
+INSERT OR IGNORE INTO feature_sets (key, value_kind, value_int, value_float, value_bool, value_str, features_hash)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+
+/// Inserts rows one after the other, each set of features once. The caller holds a transaction.
+pub(crate) struct Inserter<'a> {
+    catalog: &'a mut Catalog,
+    written: HashSet<FeaturesHash>,
+}
+
+impl<'a> Inserter<'a> {
+    /// Starts with no set of features known to be stored.
+    pub(crate) fn new(catalog: &'a mut Catalog) -> Self {
+        Inserter { catalog, written: HashSet::new() }
+    }
+
+    /// Adds the row of `series`, whose array is `hash`.
+    ///
+    /// # Errors
+    /// `DuplicateTimeSeries` when the identity is taken, `Catalog` when SQLite refuses.
+    pub(crate) fn insert(&mut self, series: &NewSeries<'_>, hash: &ArrayHash) -> Result<SeriesId> {
+        let features_hash = series.features.hash();
+        if !series.features.is_empty() && !self.written.contains(&features_hash) {
+            self.insert_features(&series.features, &features_hash)?;
+            self.written.insert(features_hash);
+        }
+        let id = self.catalog.issue_id()?;
+        let SeriesData::Single { initial, resolution, values } = &series.data;
+        let (length, element_shape) = split_shape(values.shape())?;
+        let result = self.catalog.connection.prepare_cached(INSERT).and_then(|mut statement| {
+            statement.execute(params![
+                id.0,
+                series.owner.id,
+                series.owner.owner_type,
+                series.owner.category.name(),
+                series.series_type().name(),
+                series.name,
+                initial.to_rfc3339(),
+                resolution.to_string(),
+                length,
+                series.units,
+                values.dtype().name(),
+                element_shape,
+                series.ext,
+                hash.as_bytes(),
+                features_hash.0,
+            ])
+        });
+        match result {
+            Ok(_) => Ok(id),
+            Err(e) if is_taken(&e) => Err(Error::DuplicateTimeSeries(format!(
+                "{series} is already in the store; remove it first, or give this one another name or other features"
+            ))),
+            Err(e) => Err(self.catalog.failure(e)),
+        }
+    }
+
+    fn insert_features(&self, features: &Features, hash: &FeaturesHash) -> Result<()> {
+        let mut statement =
+            self.catalog.connection.prepare_cached(INSERT_FEATURE).map_err(|e| self.catalog.failure(e))?;
+        for (key, value) in features.iter() {
+            let (kind, int, float, bool, text) = match value {
+                FeatureValue::Int(n) => ("int", Some(n), None, None, None),
+                FeatureValue::Float(x) => ("float", None, Some(x), None, None),
+                FeatureValue::Bool(b) => ("bool", None, None, Some(b), None),
+                FeatureValue::Text(text) => ("str", None, None, None, Some(text)),
+            };
+            statement
+                .execute(params![key, kind, int, float, bool, text, hash.0])
+                .map_err(|e| self.catalog.failure(e))?;
+        }
+        Ok(())
+    }
+}
+
+impl Catalog {
+    fn issue_id(&mut self) -> Result<SeriesId> {
+        let next = self.last_id.checked_add(1);
+        self.last_id =
+            next.ok_or_else(|| self.damage(format_args!("no row ids are left: the highest is {}", i64::MAX)))?;
+        Ok(SeriesId(self.last_id))
+    }
+}
+
+fn split_shape(shape: &[usize]) -> Result<(i64, String)> {
+    let (length, element_shape) = shape.split_first().ok_or_else(|| Error::invalid("the values have no axis"))?;
+    let length = i64::try_from(*length).map_err(|_| Error::invalid(format!("{length} steps are too many")))?;
+    Ok((length, serde_json::to_string(element_shape).expect("numbers have a JSON text")))
+}
+
+/// Whether a unique index refused the row; the primary key is not one of them.
+fn is_taken(error: &rusqlite::Error) -> bool {
+    matches!(error, rusqlite::Error::SqliteFailure(e, _)
+        if e.code == ErrorCode::ConstraintViolation && e.extended_code == ffi::SQLITE_CONSTRAINT_UNIQUE)
+}

@@ -1,0 +1,91 @@
+//! Reading rows: listings, and lookups by id.
+
+use super::filter::{json_list, Filter};
+use super::row::COLUMNS;
+use super::Catalog;
+use crate::array::ArrayHash;
+use crate::series::{Features, FeaturesHash, SeriesId, SeriesInfo};
+use crate::{Error, Result};
+use rusqlite::types::Value;
+use std::collections::{HashMap, HashSet};
+
+impl Catalog {
+    /// The series that match, by ascending id.
+    ///
+    /// # Errors
+    /// `Integrity` for a row that cannot be read, `Catalog` when SQLite refuses.
+    pub(crate) fn list(&self, filter: &Filter) -> Result<Vec<SeriesInfo>> {
+        let (condition, parameters) = filter.condition();
+        self.select(&condition, parameters)
+    }
+
+    /// The series with this id.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none; otherwise as [`Catalog::list`].
+    pub(crate) fn find(&self, id: SeriesId) -> Result<SeriesInfo> {
+        self.select("a.id = ?1", vec![Value::Integer(id.0)])?.pop().ok_or_else(|| missing(&[id]))
+    }
+
+    /// The series with these ids, in the order of the ids; an id may repeat.
+    ///
+    /// # Errors
+    /// `NotFound` naming the ids that do not exist; otherwise as [`Catalog::list`].
+    pub(crate) fn find_many(&self, ids: &[SeriesId]) -> Result<Vec<SeriesInfo>> {
+        let rows = self.select("a.id IN (SELECT value FROM json_each(?1))", vec![Value::Text(json_list(ids))])?;
+        let by_id: HashMap<SeriesId, SeriesInfo> = rows.into_iter().map(|info| (info.id, info)).collect();
+        let absent: Vec<SeriesId> = ids.iter().copied().filter(|id| !by_id.contains_key(id)).collect();
+        if !absent.is_empty() {
+            return Err(missing(&absent));
+        }
+        Ok(ids.iter().map(|id| by_id[id].clone()).collect())
+    }
+
+    /// Those of `ids` that do not exist.
+    ///
+    /// # Errors
+    /// `Catalog` when SQLite refuses.
+    pub(crate) fn missing_ids(&self, ids: &[SeriesId]) -> Result<Vec<SeriesId>> {
+        let present: HashSet<i64> = self
+            .connection
+            .prepare_cached("SELECT id FROM time_series_associations WHERE id IN (SELECT value FROM json_each(?1))")
+            .and_then(|mut s| s.query_map([json_list(ids)], |row| row.get(0))?.collect())
+            .map_err(|e| self.failure(e))?;
+        Ok(ids.iter().copied().filter(|id| !present.contains(&id.0)).collect())
+    }
+
+    /// Whether any row refers to the array.
+    ///
+    /// # Errors
+    /// `Catalog` when SQLite refuses.
+    pub(crate) fn is_referenced(&self, hash: &ArrayHash) -> Result<bool> {
+        self.connection
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM time_series_associations WHERE data_hash = ?1)")
+            .and_then(|mut s| s.query_row([hash.as_bytes()], |row| row.get(0)))
+            .map_err(|e| self.failure(e))
+    }
+
+    fn select(&self, condition: &str, parameters: Vec<Value>) -> Result<Vec<SeriesInfo>> {
+        let sql = format!("SELECT {COLUMNS} FROM time_series_associations a WHERE {condition} ORDER BY a.id");
+        let mut statement = self.connection.prepare_cached(&sql).map_err(|e| self.failure(e))?;
+        let mut rows = statement.query(rusqlite::params_from_iter(parameters)).map_err(|e| self.failure(e))?;
+        let mut found = Vec::new();
+        let mut sets: HashMap<FeaturesHash, Features> = HashMap::new();
+        while let Some(row) = rows.next().map_err(|e| self.failure(e))? {
+            let (mut info, hash) = self.decode(row)?;
+            info.features = match sets.get(&hash) {
+                Some(features) => features.clone(),
+                None => sets.entry(hash).or_insert(self.features(&hash)?).clone(),
+            };
+            found.push(info);
+        }
+        Ok(found)
+    }
+}
+
+/// The error for ids without a series; at most ten are named.
+pub(super) fn missing(ids: &[SeriesId]) -> Error {
+    let named: Vec<String> = ids.iter().take(10).map(|id| id.to_string()).collect();
+    let more = if ids.len() > 10 { format!(" and {} more", ids.len() - 10) } else { String::new() };
+    Error::NotFound(format!("the store has no series with the id {}{more}", named.join(", ")))
+}

@@ -1,0 +1,205 @@
+//! The array file on disk, as it is: `pread`, `pwrite`, and the lock that keeps a second writer out.
+
+use super::holder;
+use super::layer::FileLayer;
+use crate::chunks::ByteSource;
+use crate::{Error, Result};
+use std::fs::{File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+/// A locked file. The lock goes with the handle, or with the process.
+#[derive(Debug)]
+pub(crate) struct PlainFile {
+    file: File,
+    path: PathBuf,
+    len: AtomicU64,
+    writable: bool,
+}
+
+impl PlainFile {
+    /// Opens an existing file, for reading only or for both.
+    ///
+    /// # Errors
+    /// `Io` when there is no such file or the system refuses, `StoreInUse` when another handle holds it.
+    pub(crate) fn open(path: impl AsRef<Path>, read_only: bool) -> Result<Self> {
+        let path = path.as_ref();
+        Self::locked(path, OpenOptions::new().read(true).write(!read_only), !read_only)
+    }
+
+    /// Makes an empty file, or empties the one that is there if `overwrite` says so.
+    ///
+    /// # Errors
+    /// `StoreExists` when there is a file with content and `overwrite` is false, `StoreInUse` when another handle holds
+    /// it, `Io` when the system refuses.
+    pub(crate) fn create(path: impl AsRef<Path>, overwrite: bool) -> Result<Self> {
+        let path = path.as_ref();
+        let file = Self::locked(path, OpenOptions::new().read(true).write(true).create(true).truncate(false), true)?;
+        if file.len() > 0 && !overwrite {
+            return Err(Error::StoreExists { path: path.to_path_buf() });
+        }
+        file.set_len(0)?;
+        Ok(file)
+    }
+
+    fn locked(path: &Path, options: &OpenOptions, writable: bool) -> Result<Self> {
+        loop {
+            let file = options.open(path).map_err(|e| Error::io(path, e))?;
+            lock(&file, path, writable)?;
+            let meta = file.metadata().map_err(|e| Error::io(path, e))?;
+            if meta.is_dir() {
+                return Err(Error::io(path, std::io::ErrorKind::IsADirectory.into()));
+            }
+            // The path may have been given to another file between the open and the lock.
+            let current = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
+            if (current.dev(), current.ino()) != (meta.dev(), meta.ino()) {
+                continue;
+            }
+            if writable {
+                holder::announce(path);
+            }
+            return Ok(PlainFile { file, path: path.to_path_buf(), len: AtomicU64::new(meta.len()), writable });
+        }
+    }
+
+    fn check_writable(&self) -> Result<()> {
+        if self.writable {
+            Ok(())
+        } else {
+            Err(Error::ReadOnlyStore { path: self.path.clone() })
+        }
+    }
+}
+
+impl Drop for PlainFile {
+    fn drop(&mut self) {
+        if self.writable {
+            holder::withdraw(&self.path);
+        }
+    }
+}
+
+impl ByteSource for PlainFile {
+    fn len(&self) -> u64 {
+        self.len.load(Ordering::Acquire)
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.file.read_exact_at(buffer, offset).map_err(|e| match e.kind() {
+            std::io::ErrorKind::UnexpectedEof => Error::format(
+                &self.path,
+                format!("{} bytes at offset {offset} lie beyond the end of the file", buffer.len()),
+            ),
+            _ => Error::io(&self.path, e),
+        })
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl FileLayer for PlainFile {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
+        self.check_writable()?;
+        self.file.write_all_at(bytes, offset).map_err(|e| Error::io(&self.path, e))?;
+        self.len.fetch_max(offset + bytes.len() as u64, Ordering::AcqRel);
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> Result<()> {
+        self.check_writable()?;
+        self.file.set_len(len).map_err(|e| Error::io(&self.path, e))?;
+        self.len.store(len, Ordering::Release);
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.file.sync_all().map_err(|e| Error::io(&self.path, e))
+    }
+
+    fn writable(&self) -> bool {
+        self.writable
+    }
+
+    fn into_source(self: Arc<Self>) -> Arc<dyn ByteSource> {
+        self
+    }
+}
+
+/// Takes the lock of the open file: exclusive for a writer, shared for a reader; never waits.
+fn lock(file: &File, path: &Path, writable: bool) -> Result<()> {
+    let kind = if writable { libc::LOCK_EX } else { libc::LOCK_SH };
+    loop {
+        // SAFETY: the descriptor belongs to `file`, which lives through the call; flock touches no memory.
+        if unsafe { libc::flock(file.as_raw_fd(), kind | libc::LOCK_NB) } == 0 {
+            return Ok(());
+        }
+        let error = std::io::Error::last_os_error();
+        match error.kind() {
+            std::io::ErrorKind::Interrupted => {}
+            std::io::ErrorKind::WouldBlock => return Err(Error::StoreInUse(holder::in_use(path, writable))),
+            _ => return Err(Error::io(path, error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    #[test]
+    fn one_writer_or_many_readers() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.nc");
+        let writer = PlainFile::create(&path, false).unwrap();
+        writer.write_at(0, b"x").unwrap();
+        for error in [
+            PlainFile::open(&path, true).unwrap_err(),
+            PlainFile::open(&path, false).unwrap_err(),
+            PlainFile::create(&path, true).unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), ErrorKind::StoreInUse);
+            assert!(error.to_string().contains(&format!("process {}", std::process::id())), "{error}");
+        }
+        drop(writer);
+        assert!(!dir.path().join("a.nc.lock").exists());
+        let readers = [PlainFile::open(&path, true).unwrap(), PlainFile::open(&path, true).unwrap()];
+        let error = PlainFile::open(&path, false).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::StoreInUse);
+        assert!(error.to_string().contains("reading"), "{error}");
+        assert_eq!(readers[0].write_at(0, b"y").unwrap_err().kind(), ErrorKind::ReadOnlyStore);
+        assert_eq!(readers[0].set_len(0).unwrap_err().kind(), ErrorKind::ReadOnlyStore);
+        drop(readers);
+        PlainFile::open(&path, false).unwrap();
+    }
+
+    #[test]
+    fn content_is_kept_unless_it_may_be_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.nc");
+        std::fs::write(&path, "hello").unwrap();
+        assert_eq!(PlainFile::create(&path, false).unwrap_err().kind(), ErrorKind::StoreExists);
+        assert_eq!(std::fs::read(&path).unwrap(), b"hello");
+        assert_eq!(PlainFile::create(&path, true).unwrap().len(), 0);
+        assert_eq!(PlainFile::open(dir.path().join("none"), true).unwrap_err().kind(), ErrorKind::Io);
+        assert_eq!(PlainFile::open(dir.path(), true).unwrap_err().kind(), ErrorKind::Io);
+    }
+
+    #[test]
+    fn a_write_past_the_end_leaves_zeros() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = PlainFile::create(dir.path().join("a.nc"), false).unwrap();
+        file.write_at(0, b"abcd").unwrap();
+        file.set_len(2).unwrap();
+        file.write_at(4, b"e").unwrap();
+        let mut all = [9; 5];
+        file.read_at(0, &mut all).unwrap();
+        assert_eq!(&all, b"ab\0\0e");
+        assert_eq!(file.len(), 5);
+    }
+}
