@@ -1,6 +1,6 @@
 //! What decoding asks of attributes: text and numbers, whatever way the file spells them.
 
-use crate::formats::{Attribute, AttributeValue, Variable};
+use crate::formats::{Attribute, AttributeValue};
 use std::borrow::Cow;
 
 /// A number of an attribute, exact.
@@ -20,8 +20,8 @@ impl Number {
 }
 
 /// The text of an attribute that is one string: characters, or a list of a single string.
-pub(crate) fn text<'a>(variable: &'a Variable, name: &str) -> Option<Cow<'a, str>> {
-    let bytes = match &variable.attribute(name)?.value {
+pub(super) fn text<'a>(attributes: &'a [Attribute], name: &str) -> Option<Cow<'a, str>> {
+    let bytes = match &attributes.iter().find(|a| a.name == name)?.value {
         AttributeValue::Text(bytes) => bytes,
         AttributeValue::Strings(list) if list.len() == 1 => &list[0],
         _ => return None,

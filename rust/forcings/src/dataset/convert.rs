@@ -95,11 +95,11 @@ integer!(i8, u8, i16, u16, i32, u32, i64, u64);
 
 /// Calls `$function` with the stored type and the byte order of the rules as its parameters.
 macro_rules! with_type {
-    ($rules:expr, $function:ident($($argument:expr),*), [$($number:ident => $type:ty),*], $otherwise:expr) => {
+    ($rules:expr, $function:ident $arguments:tt, [$($number:ident => $type:ty),*], $otherwise:expr) => {
         match ($rules.stored, $rules.order) {
             $(
-                (NumericType::$number, ByteOrder::Little) => $function::<$type, false>($($argument),*),
-                (NumericType::$number, ByteOrder::Big) => $function::<$type, true>($($argument),*),
+                (NumericType::$number, ByteOrder::Little) => $function::<$type, false> $arguments,
+                (NumericType::$number, ByteOrder::Big) => $function::<$type, true> $arguments,
             )*
             #[allow(unreachable_patterns, reason = "some uses list every type")]
             _ => $otherwise,
@@ -333,7 +333,7 @@ mod tests {
         let mut long = [0; 1];
         let overflow = Overflow::default();
         to_i64(&rules(NumericType::U32, ByteOrder::Little), &overflow)(&u32::MAX.to_le_bytes(), &mut long);
-        assert_eq!(long, [u32::MAX.into()]);
+        assert_eq!(long, [i64::from(u32::MAX)]);
         to_i64(&rules(NumericType::U64, ByteOrder::Big), &overflow)(&(i64::MAX as u64).to_be_bytes(), &mut long);
         assert_eq!((long, overflow.load(Ordering::Relaxed)), ([i64::MAX], false));
         to_i64(&rules(NumericType::I64, ByteOrder::Little), &overflow)(&i64::MIN.to_le_bytes(), &mut long);

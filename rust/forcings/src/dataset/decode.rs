@@ -102,35 +102,27 @@ impl Schema {
     /// # Errors
     /// `NotFound` when there is no such coordinate, `Format` when it holds no numbers, and those of reading.
     pub(crate) fn coordinate_numbers(&self, container: &dyn Container, name: &str) -> Result<Vec<f64>> {
-        let field = self.coordinate(name).ok_or_else(|| {
-            Error::NotFound(format!("{}: dimension \"{name}\" has no coordinate", self.path.display()))
-        })?;
+        let missing = || Error::NotFound(format!("{}: dimension \"{name}\" has no coordinate", self.path.display()));
+        let field = self.fields.iter().find(|f| f.is_coord && *f.name == *name).ok_or_else(missing)?;
         let axes = vec![AxisRead::All; self.dims.len()];
         let read = FieldRead { schema: self, container, field, axes: &axes, threads: 1 };
-        let ElementType::Number(stored, order) = read.variable().element else {
+        let variable = read.readable()?;
+        let ElementType::Number(stored, order) = variable.element else {
             return Err(Error::format(&self.path, format!("the coordinate \"{name}\" holds no numbers")));
         };
-        let rules = Rules { target: Target::F64, ..Rules::of(read.variable(), stored, order) };
+        let rules = Rules { target: Target::F64, ..Rules::of(variable, stored, order) };
         match self.numbers(&read, &rules)? {
             Values::F64(values) => Ok(values),
             _ => unreachable!("the target is float64"),
         }
     }
 
-    pub(crate) fn coordinate(&self, name: &str) -> Option<&SchemaField> {
-        self.fields.iter().find(|f| f.is_coord && *f.name == *name)
-    }
-
     fn values(&self, read: &FieldRead) -> Result<Values> {
-        let (field, variable) = (read.field, read.variable());
-        if let Some(problem) = &variable.problem {
-            let (path, name) = (self.path.display(), &field.name);
-            return Err(Error::Unsupported(format!("{path}: variable \"{name}\" cannot be read: {problem}")));
-        }
+        let (field, variable) = (read.field, read.readable()?);
         match &variable.element {
             ElementType::Number(stored, order) => {
                 // Time axes come as they are; their numbers mean nothing without their units.
-                let units = attributes::text(variable, "units");
+                let units = attributes::text(&variable.attributes, "units");
                 let is_time_axis = field.is_coord && units.is_some_and(|u| cf::is_time_units(&u));
                 let rules = if is_time_axis { Rules::raw } else { Rules::of };
                 self.numbers(read, &rules(variable, *stored, *order))

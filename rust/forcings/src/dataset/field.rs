@@ -115,6 +115,17 @@ impl Values {
 }
 
 impl Field {
+    /// A field of no elements with the name, the dimensions and the attributes of this one.
+    pub(crate) fn header(&self) -> Field {
+        Field {
+            name: self.name.clone(),
+            dims: self.dims.clone(),
+            shape: vec![0; self.dims.len()],
+            values: Values::Bool(Vec::new()),
+            attributes: self.attributes.clone(),
+        }
+    }
+
     /// Equality bit for bit: name, dimensions, shape, type, elements and attributes.
     pub fn same_bits(&self, other: &Field) -> bool {
         self.name == other.name

@@ -11,6 +11,10 @@ mod read;
 pub(crate) mod resolve;
 mod schema;
 mod select;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub use decode::{decode, DecodeOptions, Request};

@@ -74,7 +74,7 @@ fn unpacked(stored: NumericType) -> Target {
 
 fn signedness(variable: &Variable, declared: NumericType) -> NumericType {
     use NumericType::*;
-    let flag = text(variable, "_Unsigned").map(|t| t.trim().to_ascii_lowercase());
+    let flag = text(&variable.attributes, "_Unsigned").map(|t| t.trim().to_ascii_lowercase());
     match (flag.as_deref(), declared) {
         (Some("true"), I8) => U8,
         (Some("true"), I16) => U16,

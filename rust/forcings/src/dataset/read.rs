@@ -18,8 +18,24 @@ pub(super) struct FieldRead<'a> {
 }
 
 impl<'a> FieldRead<'a> {
-    pub(super) fn variable(&self) -> &'a Variable {
+    fn variable(&self) -> &'a Variable {
         &self.container.variables()[self.field.variable]
+    }
+
+    /// The header of the variable.
+    ///
+    /// # Errors
+    /// `Unsupported` when the file holds it in a way that cannot be read.
+    pub(super) fn readable(&self) -> Result<&'a Variable> {
+        let variable = self.variable();
+        match &variable.problem {
+            Some(problem) => Err(Error::Unsupported(format!(
+                "{}: variable \"{}\" cannot be read: {problem}",
+                self.schema.path.display(),
+                self.field.name
+            ))),
+            None => Ok(variable),
+        }
     }
 
     /// The extents of the decoded field, without the length of its strings.

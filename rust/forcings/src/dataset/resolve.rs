@@ -40,7 +40,7 @@ impl Schema {
             Selection::Positional(selectors) => self.bind_positions(selectors)?,
         };
         // In the order of the names, so that the first fault does not depend on the file.
-        let mut narrowed: Vec<_> = selectors.iter().filter(|(_, s)| **s != AxisSelect::All).collect();
+        let mut narrowed: Vec<_> = selectors.iter().filter(|(_, s)| ***s != AxisSelect::All).collect();
         narrowed.sort_by_key(|(dim, _)| &self.dims[**dim].name);
         for (&dim, selector) in narrowed {
             if self.dims[dim].is_time {

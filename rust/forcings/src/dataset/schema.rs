@@ -104,6 +104,23 @@ impl Schema {
         self.dims.iter().find(|d| !d.is_text && *d.name == *name).map(|d| d.len)
     }
 
+    /// The CF time units of the coordinate of a dimension, and its calendar where it names one.
+    pub(crate) fn time_units(&self, dim: &str) -> Option<(String, Option<String>)> {
+        let coord = self.fields.iter().find(|f| f.is_coord && *f.name == *dim)?;
+        let text = |name| attributes::text(&coord.attributes, name).map(|t| t.into_owned());
+        text("units").filter(|u| cf::is_time_units(u)).map(|units| (units, text("calendar")))
+    }
+
+    /// The lengths of all dimensions of the file.
+    pub(crate) fn dimension_lens(&self) -> Vec<u64> {
+        self.dims.iter().map(|d| d.len).collect()
+    }
+
+    /// The names of all dimensions of the file.
+    pub(crate) fn all_dimension_names(&self) -> Vec<Arc<str>> {
+        self.dims.iter().map(|d| d.name.clone()).collect()
+    }
+
     /// Whether a data variable among `variables` (all of them if empty), or a coordinate, has the dimension.
     pub(crate) fn is_carried(&self, dim: &str, variables: &[String]) -> bool {
         let wanted = |f: &&SchemaField| f.is_coord || variables.is_empty() || variables.iter().any(|v| **v == *f.name);
@@ -150,7 +167,7 @@ pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
 /// The seed of every reader's rule for time axes: the units of the variable of that name, or the name itself.
 fn is_time_dim(name: &str, variables: &[Variable]) -> bool {
     let coordinate = variables.iter().find(|v| v.name == name);
-    let units = coordinate.and_then(|v| attributes::text(v, "units"));
+    let units = coordinate.and_then(|v| attributes::text(&v.attributes, "units"));
     units.is_some_and(|u| cf::is_time_units(&u)) || name.eq_ignore_ascii_case("time")
 }
 

@@ -1,5 +1,6 @@
 //! The calendars of the CF conventions: which dates they have, and how many days lie between them.
 
+use crate::time::calendar::{is_leap_year, Date};
 use crate::{Error, Result};
 use std::fmt;
 use std::str::FromStr;
@@ -46,12 +47,12 @@ impl Calendar {
         if !(1..=12).contains(&month) || day < 1 || day > self.month_days(year, month) {
             return None;
         }
-        let date = (year, month, day);
+        let date = Date { year, month: month as u8, day: day as u8 };
         Some(match self {
-            Calendar::ProlepticGregorian => gregorian_days(date),
-            Calendar::Julian => julian_days(date) - julian_days((1970, 1, 1)),
-            Calendar::Standard if date >= (1582, 10, 15) => gregorian_days(date),
-            Calendar::Standard if date <= (1582, 10, 4) => julian_days(date),
+            Calendar::ProlepticGregorian => date.to_days(),
+            Calendar::Julian => julian_days(date) - julian_days(Date { year: 1970, month: 1, day: 1 }),
+            Calendar::Standard if (year, month, day) >= (1582, 10, 15) => date.to_days(),
+            Calendar::Standard if (year, month, day) <= (1582, 10, 4) => julian_days(date),
             Calendar::Standard => return None,
             Calendar::NoLeap => (year - 1970) * 365 + day_of_year(date, false),
             Calendar::AllLeap => (year - 1970) * 366 + day_of_year(date, true),
@@ -69,10 +70,9 @@ impl Calendar {
     }
 
     fn is_leap(self, year: i64) -> bool {
-        let gregorian = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
         match self {
-            Calendar::ProlepticGregorian => gregorian,
-            Calendar::Standard if year > 1582 => gregorian,
+            Calendar::ProlepticGregorian => is_leap_year(year),
+            Calendar::Standard if year > 1582 => is_leap_year(year),
             Calendar::Standard | Calendar::Julian => year % 4 == 0,
             Calendar::NoLeap | Calendar::Day360 => false,
             Calendar::AllLeap => true,
@@ -107,27 +107,14 @@ impl FromStr for Calendar {
     }
 }
 
-type Date = (i64, u32, u32);
-
-/// Days since the Gregorian 1970-01-01.
-fn gregorian_days(date: Date) -> i64 {
-    let (years, days) = since_march(date);
-    365 * years + years.div_euclid(4) - years.div_euclid(100) + years.div_euclid(400) + days - 719_468
-}
-
 /// Days from the Gregorian 1970-01-01 to a date of the Julian calendar.
 fn julian_days(date: Date) -> i64 {
-    let (years, days) = since_march(date);
-    365 * years + years.div_euclid(4) + days - 719_470
+    // Years that begin in March put the leap day last.
+    let (year, month) = if date.month > 2 { (date.year, date.month - 3) } else { (date.year - 1, date.month + 9) };
+    365 * year + year.div_euclid(4) + (153 * i64::from(month) + 2) / 5 + i64::from(date.day) - 719_471
 }
 
-/// Years that begin in March put the leap day last: the year, and the days since its first of March.
-fn since_march((year, month, day): Date) -> (i64, i64) {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    (year, i64::from((153 * month + 2) / 5 + day - 1))
-}
-
-fn day_of_year((_, month, day): Date, leap: bool) -> i64 {
+fn day_of_year(date: Date, leap: bool) -> i64 {
     const BEFORE: [i64; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
-    BEFORE[month as usize - 1] + i64::from(leap && month > 2) + i64::from(day - 1)
+    BEFORE[usize::from(date.month) - 1] + i64::from(leap && date.month > 2) + i64::from(date.day - 1)
 }

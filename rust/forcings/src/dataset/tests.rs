@@ -1,0 +1,385 @@
+//! Decoding files in memory: types, text, roles, projection, selections, records.
+
+use super::testing::MemoryFile;
+use super::*;
+use crate::formats::{AttributeValue, ByteOrder};
+use crate::ErrorKind;
+
+fn all() -> Request {
+    Request::default()
+}
+
+fn only(variables: &[&str]) -> Request {
+    Request { variables: variables.iter().map(|v| v.to_string()).collect(), ..Request::default() }
+}
+
+fn select(json: &str) -> Request {
+    Request { select: Selection::from_json(json).unwrap(), ..Request::default() }
+}
+
+fn get(file: &MemoryFile, request: &Request) -> Dataset {
+    decode(file, request, DecodeOptions::default()).unwrap()
+}
+
+fn refused(file: &MemoryFile, request: &Request) -> (ErrorKind, String) {
+    let reads = file.reads();
+    let error = decode(file, request, DecodeOptions::default()).unwrap_err();
+    assert_eq!(file.reads(), reads, "refused before any value is read");
+    (error.kind(), error.to_string())
+}
+
+fn selection_refused(file: &MemoryFile, json: &str, reason: &str) {
+    let (kind, text) = refused(file, &select(json));
+    assert_eq!(kind, ErrorKind::Selection, "{json}: {text}");
+    assert!(text.contains(reason), "{json}: {text}");
+}
+
+fn f64s(field: &Field) -> &[f64] {
+    match &field.values {
+        Values::F64(values) => values,
+        other => panic!("{} is {:?}", field.name, other.field_type()),
+    }
+}
+
+fn i32s(field: &Field) -> &[i32] {
+    match &field.values {
+        Values::I32(values) => values,
+        other => panic!("{} is {:?}", field.name, other.field_type()),
+    }
+}
+
+fn strings(field: &Field) -> &[String] {
+    match &field.values {
+        Values::String(values) => values,
+        other => panic!("{} is {:?}", field.name, other.field_type()),
+    }
+}
+
+fn dims(field: &Field) -> Vec<&str> {
+    field.dims.iter().map(|d| &**d).collect()
+}
+
+/// ps(time, lat, lon), t(time, lev, lat, lon), u(time, lat, lon_edge), a scalar and a time axis.
+fn staggered() -> MemoryFile {
+    let count = |n: usize| (0..n).map(|i| i as f32).collect::<Vec<_>>();
+    MemoryFile::new(&[("time", 2), ("lev", 3), ("lat", 4), ("lon", 5), ("lon_edge", 6), ("spare", 7)])
+        .numbers("time", &["time"], &[10, 20])
+        .units("hours since 2000-01-01")
+        .with("scale_factor", AttributeValue::Floats(vec![2.0]))
+        .with("_FillValue", AttributeValue::Integers(vec![10]))
+        .numbers("lat", &["lat"], &[-1.5, -0.5, 0.5, 1.5])
+        .numbers("lon", &["lon"], &count(5))
+        .numbers("ps", &["time", "lat", "lon"], &count(40))
+        .numbers("t", &["time", "lev", "lat", "lon"], &count(120))
+        .numbers("u", &["time", "lat", "lon_edge"], &count(48))
+        .numbers("flag", &[], &[7_i16])
+}
+
+#[test]
+fn a_packed_int16_with_a_fill_cell_is_float64_with_nan() {
+    let file = MemoryFile::new(&[("x", 4)])
+        .numbers("p", &["x"], &[1_i16, -999, 3, 4])
+        .with("scale_factor", AttributeValue::Floats(vec![0.01]))
+        .with("add_offset", AttributeValue::Floats(vec![273.15]))
+        .with("_FillValue", AttributeValue::Integers(vec![-999]))
+        .with("missing_value", AttributeValue::Integers(vec![7, 4]));
+    let dataset = get(&file, &all());
+    let expected = [1.0 * 0.01 + 273.15, f64::NAN, 3.0 * 0.01 + 273.15, f64::NAN];
+    assert!(dataset.variables[0].values.same_bits(&Values::F64(expected.to_vec())));
+    assert_eq!(dataset.variables[0].attributes.len(), 4);
+}
+
+#[test]
+fn an_int32_time_axis_stays_as_it_is_whatever_its_attributes() {
+    let dataset = get(&staggered(), &all());
+    let time = dataset.coord("time").unwrap();
+    assert_eq!(i32s(time), [10, 20]);
+    assert_eq!(time.attributes[0].value, AttributeValue::Text("hours since 2000-01-01".into()));
+}
+
+#[test]
+fn coordinates_are_the_variables_of_one_dimension_with_their_own_name() {
+    let dataset = get(&staggered(), &all());
+    let names = |fields: &[Field]| fields.iter().map(|f| f.name.to_string()).collect::<Vec<_>>();
+    assert_eq!(names(&dataset.coords), ["time", "lat", "lon"]);
+    assert_eq!(names(&dataset.variables), ["ps", "t", "u", "flag"]);
+    let flag = dataset.variable("flag").unwrap();
+    assert_eq!((dims(flag).len(), flag.shape.len(), i32s(flag)), (0, 0, &[7][..]));
+    let names = MemoryFile::new(&[("x", 2), ("y", 2)]).numbers("x", &["x", "y"], &[1, 2, 3, 4]);
+    assert_eq!(get(&names, &all()).coords.len(), 0);
+}
+
+#[test]
+fn big_endian_data_and_zero_extents() {
+    let file = MemoryFile::new(&[("x", 2), ("none", 0)])
+        .ordered("b", &["x"], &[1.5_f64, -0.0], ByteOrder::Big)
+        .ordered("s", &["x"], &[1_u16, 65_535], ByteOrder::Big)
+        .numbers::<i64>("empty", &["x", "none"], &[]);
+    let dataset = get(&file, &all());
+    assert!(dataset.variables[0].values.same_bits(&Values::F64(vec![1.5, -0.0])));
+    assert_eq!(i32s(&dataset.variables[1]), [1, 65_535]);
+    assert!(dataset.variables[2].values.same_bits(&Values::I64(vec![])));
+    assert_eq!(dataset.variables[2].shape, [2, 0]);
+}
+
+#[test]
+fn integers_beyond_their_result_type_are_errors_that_name_the_variable() {
+    let large = MemoryFile::new(&[("x", 2)]).numbers("n", &["x"], &[1, u64::MAX]);
+    let error = decode(&large, &all(), DecodeOptions::default()).unwrap_err();
+    assert_eq!(error.to_string(), "memory.nc: variable \"n\" holds an integer beyond 2^63 - 1, the largest int64");
+    let masked = MemoryFile::new(&[("x", 2)])
+        .numbers("n", &["x"], &[(1_i64 << 53) + 1, 0])
+        .with("_FillValue", AttributeValue::Integers(vec![0]));
+    let error = decode(&masked, &all(), DecodeOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("\"n\" holds an integer beyond 2^53"), "{error}");
+    let narrowed = get(&masked, &select(r#"{"dims": {"x": {"indices": [1]}}}"#));
+    assert!(f64s(&narrowed.variables[0])[0].is_nan());
+}
+
+#[test]
+fn a_projection_keeps_coordinates_and_decodes_nothing_else() {
+    let file = staggered();
+    let dataset = get(&file, &only(&["u", "flag", "u"]));
+    assert_eq!(dataset.variables.iter().map(|f| &*f.name).collect::<Vec<_>>(), ["u", "flag"]);
+    assert_eq!(dataset.coords.len(), 3);
+    assert_eq!(file.reads(), 5);
+    let broken = staggered().change(|flag| flag.problem = Some("its filter 32015 (zstd) is missing".into()));
+    assert_eq!(get(&broken, &only(&["ps"])).variables.len(), 1);
+    let error = decode(&broken, &only(&["flag"]), DecodeOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.to_string().contains("\"flag\" cannot be read: its filter 32015 (zstd) is missing"), "{error}");
+}
+
+#[test]
+fn names_that_are_no_data_variables_are_refused_with_a_list() {
+    for name in ["typo", "lat"] {
+        let (kind, text) = refused(&staggered(), &only(&["ps", name]));
+        assert_eq!(kind, ErrorKind::NotFound);
+        let expected = "there are \"ps\", \"t\", \"u\", \"flag\"";
+        assert!(text.contains(&format!("no data variable \"{name}\"")) && text.contains(expected), "{text}");
+    }
+}
+
+#[test]
+fn types_that_are_not_decoded_are_left_out_unless_they_are_named() {
+    let file = MemoryFile::new(&[("x", 2)]).other("pair", &["x"]).numbers("v", &["x"], &[1, 2]);
+    assert_eq!(get(&file, &all()).variables.len(), 1);
+    let (kind, text) = refused(&file, &only(&["pair"]));
+    assert_eq!((kind, text.contains("its type is compound")), (ErrorKind::Unsupported, true));
+}
+
+#[test]
+fn characters_beside_numbers_are_single_characters() {
+    let file = MemoryFile::new(&[("n", 3)]).chars("label", &["n"], b"a\0c").numbers("value", &["n"], &[1, 2, 3]);
+    let dataset = get(&file, &all());
+    let label = dataset.variable("label").unwrap();
+    assert_eq!((strings(label), dims(label)), (&["a".to_string(), String::new(), "c".into()][..], vec!["n"]));
+    let latin = MemoryFile::new(&[("n", 1)]).chars("label", &["n"], b"\xe9").numbers("value", &["n"], &[1]);
+    assert!(decode(&latin, &all(), DecodeOptions::default()).unwrap_err().to_string().contains("beyond ASCII"));
+}
+
+#[test]
+fn a_private_last_dimension_is_the_length_of_strings() {
+    let labels = b"ab\0\0cd  \0\0\0\0";
+    let file = MemoryFile::new(&[("n", 3), ("strlen", 4)]).chars("label", &["n", "strlen"], labels).numbers(
+        "value",
+        &["n"],
+        &[1, 2, 3],
+    );
+    let label = &get(&file, &all()).variables[0];
+    assert_eq!(strings(label), ["ab", "cd  ", ""]);
+    assert_eq!((dims(label), &label.shape[..]), (vec!["n"], &[3][..]));
+    let picked = get(&file, &select(r#"{"dims": {"n": {"indices": [2, 1, 1]}}}"#));
+    assert_eq!(strings(&picked.variables[0]), ["", "cd  ", "cd  "]);
+    let none = get(&file, &select(r#"{"dims": {"n": {"indices": []}}}"#));
+    assert_eq!((strings(&none.variables[0]).len(), &none.variables[0].shape[..]), (0, &[0][..]));
+    selection_refused(&file, r#"{"dims": {"strlen": {"slice": [0, 1]}}}"#, "\"strlen\" is the length of strings");
+    selection_refused(&file, r#"{"dims": {"strlen": "all"}}"#, "present are \"n\"");
+}
+
+#[test]
+fn a_string_length_is_private_to_characters_and_has_no_variable() {
+    let scalar = MemoryFile::new(&[("strlen", 4)]).chars("label", &["strlen"], b"xyz\0");
+    let field = &get(&scalar, &all()).variables[0];
+    assert_eq!((strings(field), field.dims.len(), field.shape.len()), (&["xyz".to_string()][..], 0, 0));
+    let shared = MemoryFile::new(&[("n", 2)]).chars("first", &["n"], b"ab").chars("twice", &["n", "n"], b"abcd");
+    assert_eq!(get(&shared, &all()).variables[1].shape, [2, 2]);
+    let named = MemoryFile::new(&[("n", 2)]).chars("label", &["n"], b"ab").numbers("n", &[], &[1]);
+    assert_eq!(strings(&get(&named, &all()).variables[0]), ["a", "b"]);
+    let station = MemoryFile::new(&[("station", 2), ("len", 3)]).chars("station", &["station", "len"], b"ab\0cde");
+    assert_eq!(strings(get(&station, &all()).coord("station").unwrap()), ["ab", "cde"]);
+}
+
+#[test]
+fn strings_obey_selections() {
+    let file = MemoryFile::new(&[("a", 2), ("b", 3)]).strings("s", &["a", "b"], &["p", "q", "r", "s", "t", "ü"]);
+    assert_eq!(strings(&get(&file, &all()).variables[0]), ["p", "q", "r", "s", "t", "ü"]);
+    let picked = get(&file, &select(r#"{"dims": {"b": {"indices": [2, 0]}, "a": {"slice": [1, 2]}}}"#));
+    assert_eq!((strings(&picked.variables[0]), &picked.variables[0].shape[..]), (&["ü".into(), "s".into()][..], &[1, 2][..]));
+}
+
+#[test]
+fn one_map_of_names_narrows_fields_of_every_rank() {
+    let json = r#"{"dims": {"lat": {"slice": [1, 3]}, "lon": {"indices": [4, 0, 0]}, "lon_edge": {"slice": [0, 6, 4]}}}"#;
+    let dataset = get(&staggered(), &select(json));
+    let shape = |name| dataset.variable(name).unwrap().shape.clone();
+    assert_eq!((shape("ps"), shape("t"), shape("u")), (vec![2, 2, 3], vec![2, 3, 2, 3], vec![2, 2, 2]));
+    assert_eq!(f64s(dataset.variable("ps").unwrap())[..6], [9.0, 5.0, 5.0, 14.0, 10.0, 10.0]);
+    assert_eq!(f64s(dataset.variable("u").unwrap())[..4], [6.0, 10.0, 12.0, 16.0]);
+    assert_eq!(f64s(dataset.coord("lat").unwrap()), [-0.5, 0.5]);
+    assert_eq!(f64s(dataset.coord("lon").unwrap()), [4.0, 0.0, 0.0]);
+    assert!(get(&staggered(), &select(r#"{"dims": {}}"#)).same_bits(&get(&staggered(), &all())));
+}
+
+#[test]
+fn selectors_keep_order_repeats_and_dimensions() {
+    let lat = |json: &str| {
+        let dataset = get(&staggered(), &select(&format!(r#"{{"dims": {{"lat": {json}}}}}"#)));
+        assert_eq!(dims(dataset.variable("ps").unwrap()), ["time", "lat", "lon"]);
+        f64s(dataset.coord("lat").unwrap()).to_vec()
+    };
+    assert_eq!(lat(r#"{"indices": [2, 0]}"#), [0.5, -1.5]);
+    assert_eq!(lat(r#"{"indices": [1, 1]}"#), [-0.5, -0.5]);
+    assert_eq!(lat(r#"{"indices": [3]}"#), [1.5]);
+    assert_eq!(lat(r#"{"slice": [0, 6, 3]}"#), [-1.5, 1.5]);
+    for empty in [r#"{"slice": [2, 0]}"#, r#"{"slice": [9, 9]}"#, r#"{"slice": [1, 1, 5]}"#, r#"{"indices": []}"#] {
+        assert_eq!(lat(empty), [0.0; 0]);
+    }
+}
+
+#[test]
+fn indices_beyond_the_file_are_refused_and_never_clamped() {
+    let file = staggered();
+    let edge = select(r#"{"dims": {"lon_edge": {"indices": [5]}}}"#);
+    assert_eq!(get(&file, &edge).variable("u").unwrap().shape, [2, 4, 1]);
+    let lon = r#"{"dims": {"lon": {"indices": [0, 5]}}}"#;
+    selection_refused(&file, lon, "index 5 of dimension \"lon\" lies outside its length 5");
+    selection_refused(&file, r#"{"dims": {"lev": {"slice": [1, 99]}}}"#, "index 98 of dimension \"lev\"");
+    selection_refused(&file, r#"{"dims": {"lev": {"slice": [0, 18446744073709551615, 7]}}}"#, "lies outside");
+    selection_refused(&file, r#"{"dims": {"lev": {"slice": [0, 2, 0]}}}"#, "step 0");
+}
+
+#[test]
+fn unknown_dimensions_are_refused_with_those_present() {
+    let file = staggered();
+    let json = r#"{"dims": {"zz": "all", "spare": {"slice": [0, 1]}, "lat": {"indices": [99]}}}"#;
+    selection_refused(&file, json, "the dimension \"spare\", \"zz\"; present are \"time\", \"lev\", \"lat\", \"lon\"");
+    let request = Request { variables: vec!["flag".into()], ..select(r#"{"dims": {"lon_edge": "all"}}"#) };
+    let (kind, text) = refused(&file, &request);
+    assert_eq!(kind, ErrorKind::Selection);
+    assert!(text.contains("\"lon_edge\"; present are \"time\", \"lat\", \"lon\""), "{text}");
+}
+
+#[test]
+fn a_time_axis_cannot_be_narrowed_but_it_can_be_named() {
+    let file = staggered();
+    let narrow = r#"{"dims": {"time": {"indices": [99]}, "zlast": "all"}}"#;
+    selection_refused(&file, narrow, "\"zlast\"");
+    selection_refused(&file, r#"{"dims": {"time": {"indices": [99]}}}"#, "time axis");
+    assert!(get(&file, &select(r#"{"dims": {"time": "all"}}"#)).same_bits(&get(&file, &all())));
+    let by_units = MemoryFile::new(&[("step", 2), ("Time", 1)])
+        .numbers("step", &["step"], &[0, 1])
+        .units("days SINCE 1970-01-01")
+        .numbers("v", &["step", "Time"], &[1, 2]);
+    selection_refused(&by_units, r#"{"dims": {"step": {"slice": [0, 1]}}}"#, "\"step\" is a time axis");
+    selection_refused(&by_units, r#"{"dims": {"Time": {"slice": [0, 1]}}}"#, "\"Time\" is a time axis");
+}
+
+#[test]
+fn positions_bind_to_variables_of_that_rank_and_then_by_name() {
+    let file = staggered();
+    let rank4 = r#"{"axes": ["all", {"slice": [2, 3]}, {"indices": [3, 0]}, "all"]}"#;
+    let dataset = get(&file, &select(rank4));
+    assert_eq!(dataset.variable("t").unwrap().shape, [2, 1, 2, 5]);
+    assert_eq!(dataset.variable("ps").unwrap().shape, [2, 2, 5]);
+    assert_eq!(f64s(dataset.coord("lat").unwrap()), [1.5, -1.5]);
+    selection_refused(&file, r#"{"axes": ["all", "all"]}"#, "no data variable has 2 dimensions");
+    selection_refused(&file, r#"{"axes": [{"slice": [0, 1]}, "all", "all"]}"#, "time axis");
+    let swapped = MemoryFile::new(&[("a", 2), ("b", 2)])
+        .numbers("ab", &["a", "b"], &[1, 2, 3, 4])
+        .numbers("ba", &["b", "a"], &[1, 2, 3, 4]);
+    selection_refused(&swapped, r#"{"axes": [{"slice": [0, 1]}, "all"]}"#, "two selectors");
+    let text = MemoryFile::new(&[("n", 2), ("strlen", 2), ("m", 2)])
+        .chars("label", &["n", "strlen"], b"abcd")
+        .chars("title", &["m"], b"hi")
+        .numbers("v", &["n"], &[1, 2]);
+    let dataset = get(&text, &select(r#"{"axes": [{"indices": [1]}]}"#));
+    assert_eq!((strings(&dataset.variables[0]), strings(&dataset.variables[1])), (&["cd".into()][..], &["hi".into()][..]));
+    selection_refused(&text, r#"{"axes": ["all", "all"]}"#, "no data variable has 2 dimensions");
+}
+
+fn records(dim: &str, indices: &[u64], squeeze: bool) -> Request {
+    Request { records: Some(Records { dim: dim.into(), indices: indices.to_vec(), squeeze }), ..Request::default() }
+}
+
+#[test]
+fn records_are_read_in_order_and_keep_their_dimension() {
+    let dataset = get(&staggered(), &records("time", &[1, 0, 1], false));
+    assert_eq!(i32s(dataset.coord("time").unwrap()), [20, 10, 20]);
+    let ps = dataset.variable("ps").unwrap();
+    assert_eq!((&ps.shape[..], f64s(ps)[0], f64s(ps)[20]), (&[3, 4, 5][..], 20.0, 0.0));
+    assert_eq!(dataset.variable("flag").unwrap().shape, [0; 0]);
+}
+
+#[test]
+fn one_squeezed_record_loses_its_dimension_wherever_it_stands() {
+    let file = MemoryFile::new(&[("x", 2), ("time", 3)])
+        .numbers("time", &["time"], &[0, 1, 2])
+        .numbers("v", &["x", "time"], &[1, 2, 3, 4, 5, 6])
+        .numbers("x", &["x"], &[8, 9]);
+    let dataset = get(&file, &records("time", &[2], true));
+    let v = &dataset.variables[0];
+    assert_eq!((dims(v), &v.shape[..], i32s(v)), (vec!["x"], &[2][..], &[3, 6][..]));
+    assert_eq!(dataset.coords.iter().map(|c| &*c.name).collect::<Vec<_>>(), ["x"]);
+}
+
+#[test]
+fn records_that_do_not_fit_are_refused() {
+    let file = staggered();
+    for (request, reason) in [
+        (records("spare", &[0], false), "no field of this read has; present are \"time\""),
+        (records("time", &[], false), "is empty"),
+        (records("time", &[0, 2], false), "record 2 of dimension \"time\" is outside 0:1"),
+        (records("time", &[0, 1], true), "2 records cannot leave out"),
+        (
+            Request { records: records("lev", &[0], false).records, ..select(r#"{"dims": {"lev": {"slice": [0, 1]}}}"#) },
+            "narrowed by the selection and by records",
+        ),
+    ] {
+        let (kind, text) = refused(&file, &request);
+        assert_eq!(kind, ErrorKind::Selection);
+        assert!(text.contains(reason), "{text}");
+    }
+}
+
+#[test]
+fn cells_beyond_a_short_variable_hold_its_fill_value() {
+    let file = MemoryFile::new(&[("time", 4), ("x", 2)])
+        .numbers("v", &["time", "x"], &[1_i16, 2, 3, 4, 0, 0, 0, 0])
+        .change(|v| {
+            v.shape = vec![2, 2];
+            v.fill = Some((-5_i16).to_le_bytes().to_vec());
+        })
+        .strings("s", &["time"], &["one"])
+        .change(|v| v.shape = vec![1]);
+    let dataset = get(&file, &all());
+    assert_eq!(i32s(&dataset.variables[0]), [1, 2, 3, 4, -5, -5, -5, -5]);
+    assert_eq!(strings(&dataset.variables[1]), ["one", "", "", ""]);
+    let request = Request { records: records("time", &[3, 1], false).records, ..select(r#"{"dims": {"x": {"indices": [1, 0]}}}"#) };
+    assert_eq!(i32s(&get(&file, &request).variables[0]), [-5, -5, 4, 3]);
+    let masked = file.change(|_| {});
+    assert_eq!(get(&masked, &records("time", &[3], true)).variables[0].shape, [2]);
+}
+
+#[test]
+fn a_shape_that_contradicts_its_dimensions_is_refused() {
+    let file = MemoryFile::new(&[("x", 2)]).numbers("v", &["x"], &[1, 2]).change(|v| v.shape = vec![3]);
+    assert_eq!(refused(&file, &all()).0, ErrorKind::Format);
+    let file = MemoryFile::new(&[("x", 2)]).numbers("v", &["x"], &[1, 2]).change(|v| v.dimensions = vec![9]);
+    assert_eq!(refused(&file, &all()).0, ErrorKind::Format);
+    let huge = MemoryFile::new(&[("x", 1 << 40), ("y", 1 << 40)])
+        .numbers::<f64>("v", &["x", "y"], &[]);
+    assert!(decode(&huge, &all(), DecodeOptions::default()).unwrap_err().to_string().contains("too large for memory"));
+    let large = MemoryFile::new(&[("x", 1 << 58)]).numbers::<f64>("v", &["x"], &[]);
+    assert!(decode(&large, &all(), DecodeOptions::default()).unwrap_err().to_string().contains("there is no memory"));
+}

@@ -1,0 +1,87 @@
+//! What a provider is made of, and the rules that need no file to be checked.
+
+use crate::dataset::Selection;
+use crate::{Error, Result};
+use std::path::PathBuf;
+
+/// The parts of a [`Provider`](super::Provider) over local files.
+#[derive(Debug, Clone)]
+pub struct ProviderOptions {
+    /// The files. With a time axis of their own their order does not matter; without one, records are counted through
+    /// them in this order.
+    pub files: Vec<PathBuf>,
+    /// The format: `netcdf` (classic, 64-bit and NetCDF-4, told apart by content).
+    pub format: String,
+    /// The group to read; the root group if there is none.
+    pub group: Option<String>,
+    /// The times of the records, strictly ascending, in a unit of the caller's own; it is never changed. Without them,
+    /// the times are those of the files' CF time axis, in Unix seconds counted in the calendar of the data.
+    pub times: Option<Vec<f64>>,
+    /// The dimension along which records lie; the one with CF time units if there is none.
+    pub time_dim: Option<String>,
+    /// The data variables to decode; empty for all of them.
+    pub variables: Vec<String>,
+    /// A selection that every sample is read under.
+    pub select: Option<Selection>,
+    /// Records in one sample. Only 1 is supported.
+    pub records_per_sample: usize,
+    /// Threads that share the chunks of one large variable. The workers of a prefetch group already decode in
+    /// parallel, so 1 is right there.
+    pub threads: usize,
+}
+
+impl Default for ProviderOptions {
+    fn default() -> Self {
+        ProviderOptions {
+            files: Vec::new(),
+            format: "netcdf".into(),
+            group: None,
+            times: None,
+            time_dim: None,
+            variables: Vec::new(),
+            select: None,
+            records_per_sample: 1,
+            threads: 1,
+        }
+    }
+}
+
+impl ProviderOptions {
+    /// All of these files, by their own time axis.
+    pub fn of_files<P: Into<PathBuf>>(files: impl IntoIterator<Item = P>) -> Self {
+        ProviderOptions { files: files.into_iter().map(Into::into).collect(), ..ProviderOptions::default() }
+    }
+
+    /// Checks what can be checked without a file.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.files.is_empty() {
+            return Err(Error::invalid("a provider needs at least one file"));
+        }
+        if self.format != "netcdf" {
+            return Err(Error::invalid(format!("unknown format \"{}\"; \"netcdf\" is known", self.format)));
+        }
+        if self.records_per_sample != 1 {
+            let asked = self.records_per_sample;
+            return Err(Error::invalid(format!("records_per_sample is {asked}, but a sample holds 1 record")));
+        }
+        if self.threads == 0 {
+            return Err(Error::invalid("threads is 0; at least one thread decodes"));
+        }
+        let Some(times) = &self.times else { return Ok(()) };
+        if times.is_empty() {
+            return Err(Error::invalid("times is empty; leave it out to use the files' own time axis"));
+        }
+        if let Some(i) = times.iter().position(|t| !t.is_finite()) {
+            return Err(Error::invalid(format!("times[{i}] (counted from 0) is {}, not a finite number", times[i])));
+        }
+        if let Some(i) = times.windows(2).position(|pair| pair[0] >= pair[1]) {
+            return Err(Error::invalid(format!(
+                "times must ascend strictly, but {} at position {} (counted from 0) follows {}",
+                times[i + 1],
+                i + 1,
+                times[i]
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,278 @@
+//! The provider over local files.
+
+use super::cadence::{Cadence, Place};
+use super::options::ProviderOptions;
+use super::pool::{FilePool, OpenFile};
+use super::{windows, Sampler};
+use crate::dataset::{AxisSelect, Dataset, DecodeOptions, Records, Request, Selection};
+use crate::time::cf::Calendar;
+use crate::{Error, Result};
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// The data of local files at a time.
+///
+/// A sample is the record of the last refresh time at or before `t`, without its time dimension. Sampling changes
+/// nothing and may be done from many threads at once; [`refresh`](Provider::refresh) also keeps the last sample. A clone
+/// shares everything, that sample included.
+#[derive(Clone)]
+pub struct Provider(Arc<Inner>);
+
+struct Inner {
+    source: Arc<Source>,
+    /// The selection that is baked in.
+    select: Option<Selection>,
+    buffer: Mutex<Option<Buffered>>,
+}
+
+/// What a provider shares with its windowed copies.
+struct Source {
+    pool: FilePool,
+    cadence: Cadence,
+    variables: Vec<String>,
+    options: DecodeOptions,
+}
+
+struct Buffered {
+    /// The tick that it was decoded for; `None` for constant data.
+    tick: Option<usize>,
+    data: Arc<Dataset>,
+}
+
+// Workers share providers.
+const _: () = {
+    const fn shared_by_threads<T: Send + Sync>() {}
+    shared_by_threads::<Provider>()
+};
+
+impl Provider {
+    /// Opens the files, finds their times, and checks the variables and the selection against the first file.
+    ///
+    /// # Errors
+    /// `InvalidParameter` for options that contradict each other or the files, `NotFound` for a variable or dimension
+    /// that is not there, `Selection` for a selection that does not fit, `Io` and `Format` from the files.
+    pub fn open(options: ProviderOptions) -> Result<Self> {
+        options.check()?;
+        let pool = FilePool::new(options.files.clone(), options.group.clone());
+        let cadence = Cadence::of(&pool, &options)?;
+        let ProviderOptions { variables, select, threads, .. } = options;
+        if let (Some(Selection::Named(dims)), Some(dim)) = (&select, &cadence.time_dim) {
+            if dims.get(dim).is_some_and(|axis| *axis != AxisSelect::All) {
+                return Err(names_time(dim));
+            }
+        }
+        let first = pool.open(0)?;
+        let request =
+            Request { variables: variables.clone(), select: select.clone().unwrap_or_default(), records: None };
+        first.schema.check(&*first.container, &request)?;
+        let source = Source { pool, cadence, variables, options: DecodeOptions { threads } };
+        Ok(Provider::new(Arc::new(source), select))
+    }
+
+    fn new(source: Arc<Source>, select: Option<Selection>) -> Self {
+        Provider(Arc::new(Inner { source, select, buffer: Mutex::new(None) }))
+    }
+
+    /// The times at which the data change, ascending; empty if they never do.
+    pub fn refresh_times(&self) -> &[f64] {
+        &self.0.source.cadence.ticks
+    }
+
+    /// Whether the data do not depend on time.
+    pub fn is_const(&self) -> bool {
+        self.refresh_times().is_empty()
+    }
+
+    /// The refresh time whose data are in force at `t`: `t` itself, or the last one before. Behind the last one, that.
+    ///
+    /// # Errors
+    /// `OffGrid` before the first refresh time; `InvalidParameter` for NaN, and for constant data, which have none.
+    pub fn anchor(&self, t: f64) -> Result<f64> {
+        match self.tick_at(t)? {
+            Some(tick) => Ok(self.refresh_times()[tick]),
+            None => Err(Error::invalid("the data are constant and have no refresh times; use materialize")),
+        }
+    }
+
+    /// The calendar in which the refresh times are counted, as Unix seconds; `None` for times in a caller's own unit.
+    pub fn calendar(&self) -> Option<Calendar> {
+        self.0.source.cadence.calendar
+    }
+
+    /// The dimension along which the records lie, which samples do not have.
+    pub fn time_dim(&self) -> Option<&str> {
+        self.0.source.cadence.time_dim.as_deref()
+    }
+
+    /// Whether windows can be bound to it.
+    pub fn supports_selection(&self) -> bool {
+        true
+    }
+
+    /// The data in force at `t`. Constant data ignore `t`.
+    ///
+    /// # Errors
+    /// Those of [`anchor`](Provider::anchor) for data that change, and those of reading and decoding.
+    pub fn sample_at(&self, t: f64) -> Result<Dataset> {
+        self.sample(self.tick_at(t)?)
+    }
+
+    /// The data in force at `t`, which are kept until another time is asked for.
+    ///
+    /// # Errors
+    /// As [`sample_at`](Provider::sample_at); what was kept before stays.
+    pub fn refresh(&self, t: f64) -> Result<Arc<Dataset>> {
+        let tick = self.tick_at(t)?;
+        if let Some(kept) = self.0.buffer.lock().as_ref().filter(|b| b.tick == tick) {
+            return Ok(kept.data.clone());
+        }
+        let data = Arc::new(self.sample(tick)?);
+        *self.0.buffer.lock() = Some(Buffered { tick, data: data.clone() });
+        Ok(data)
+    }
+
+    /// What the last successful [`refresh`](Provider::refresh) or [`materialize`](Provider::materialize) gave.
+    pub fn current(&self) -> Option<Arc<Dataset>> {
+        self.0.buffer.lock().as_ref().map(|b| b.data.clone())
+    }
+
+    /// The data that do not depend on time, which are kept.
+    ///
+    /// # Errors
+    /// `InvalidParameter` for data that change with time, and those of reading and decoding.
+    pub fn materialize(&self) -> Result<Arc<Dataset>> {
+        if !self.is_const() {
+            return Err(Error::invalid("the data change with time; use refresh or sample_at with a time"));
+        }
+        self.refresh(0.0)
+    }
+
+    /// A provider of the same files, open and parsed as they are, whose samples are read under `window`.
+    ///
+    /// # Errors
+    /// `Selection`, before any read: this provider has a selection already, `window` is not in the named form, or it
+    /// names the time dimension.
+    pub fn with_window(&self, window: impl Into<Selection>) -> Result<Provider> {
+        let window = window.into();
+        self.check_window(&window)?;
+        Ok(Provider::new(self.0.source.clone(), Some(window)))
+    }
+
+    /// The samples that `with_window(w).sample_at(t)` gives for each of the windows, decoded together.
+    ///
+    /// # Errors
+    /// What the first window at fault would raise alone.
+    pub fn sample_windows_at(&self, t: f64, windows: &[Selection]) -> Result<Vec<Dataset>> {
+        if windows.is_empty() {
+            return Ok(Vec::new());
+        }
+        for window in windows {
+            self.check_window(window)?;
+            check_steps(window)?;
+        }
+        self.read(self.place(self.tick_at(t)?), |file, request, options| {
+            windows::sample(file, &request, windows, options)
+        })
+    }
+
+    fn check_window(&self, window: &Selection) -> Result<()> {
+        if self.0.select.is_some() {
+            let text = "the provider has a selection already, and two do not compose; start from one without";
+            return Err(Error::Selection(text.into()));
+        }
+        let Selection::Named(dims) = window else {
+            let text = "a window names its dimensions (the form \"dims\"); this selection does not";
+            return Err(Error::Selection(text.into()));
+        };
+        match self.time_dim() {
+            Some(dim) if dims.contains_key(dim) => Err(names_time(dim)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The position of the refresh time in force at `t`; `None` for constant data.
+    fn tick_at(&self, t: f64) -> Result<Option<usize>> {
+        if self.is_const() {
+            return Ok(None);
+        }
+        self.0.source.cadence.index_at(t).map(Some)
+    }
+
+    fn place(&self, tick: Option<usize>) -> Place {
+        tick.map_or(Place { file: 0, record: None }, |tick| self.0.source.cadence.places[tick])
+    }
+
+    fn sample(&self, tick: Option<usize>) -> Result<Dataset> {
+        self.read(self.place(tick), |file, request, options| file.schema.decode(&*file.container, &request, options))
+    }
+
+    /// Reads from the file of a place, and makes sure that it was the file that was opened, from the first byte to the
+    /// last: what a changed file gives is worth nothing, errors included.
+    fn read<R>(
+        &self,
+        place: Place,
+        decode: impl FnOnce(&OpenFile, Request, DecodeOptions) -> Result<R>,
+    ) -> Result<R> {
+        let source = &*self.0.source;
+        let file = source.pool.open(place.file)?;
+        // Without the dimension in any field, every record is the whole.
+        let record = place.record.zip(source.cadence.time_dim.as_ref());
+        let record = record.filter(|(_, dim)| file.schema.is_carried(dim, &source.variables));
+        let request = Request {
+            variables: source.variables.clone(),
+            select: self.0.select.clone().unwrap_or_default(),
+            records: record.map(|(index, dim)| Records { dim: dim.clone(), indices: vec![index], squeeze: true }),
+        };
+        let result = decode(&file, request, source.options);
+        source.pool.check_unchanged(place.file)?;
+        result
+    }
+}
+
+impl Sampler for Provider {
+    fn refresh_times(&self) -> &[f64] {
+        Provider::refresh_times(self)
+    }
+
+    fn anchor(&self, t: f64) -> Result<f64> {
+        Provider::anchor(self, t)
+    }
+
+    fn sample_at(&self, t: f64) -> Result<Dataset> {
+        Provider::sample_at(self, t)
+    }
+
+    fn calendar(&self) -> Option<&str> {
+        // The two Gregorian calendars count the same seconds, and so have one name here.
+        self.calendar().map(|c| if c.shares_time_line(Calendar::Standard) { Calendar::Standard } else { c }.name())
+    }
+}
+
+impl std::fmt::Debug for Provider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let source = &self.0.source;
+        f.debug_struct("Provider")
+            .field("first_file", &source.pool.path(0))
+            .field("files", &source.pool.len())
+            .field("times", &source.cadence.ticks.len())
+            .field("select", &self.0.select)
+            .finish_non_exhaustive()
+    }
+}
+
+fn names_time(dim: &str) -> Error {
+    Error::Selection(format!(
+        "\"{dim}\" is the time dimension of the provider; leave it out of the selection and choose records by time"
+    ))
+}
+
+/// A step of 0 would make the union of several windows endless.
+fn check_steps(window: &Selection) -> Result<()> {
+    let Selection::Named(dims) = window else { return Ok(()) };
+    match dims.iter().find(|(_, axis)| matches!(axis, AxisSelect::Slice { step: 0, .. })) {
+        Some((dim, _)) => {
+            Err(Error::Selection(format!("the slice of dimension \"{dim}\" has step 0; it must be at least 1")))
+        }
+        None => Ok(()),
+    }
+}

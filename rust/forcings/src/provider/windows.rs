@@ -1,0 +1,93 @@
+//! Several windows of one sample: the bounding union is decoded once, and each window is cut out of it.
+
+use super::pool::OpenFile;
+use crate::chunks::AxisRead;
+use crate::dataset::gather::{gather, Pick};
+use crate::dataset::resolve::{count, positions, Axes};
+use crate::dataset::{Dataset, DecodeOptions, Field, Request, Selection, Values};
+use crate::Result;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The samples of `windows`, each as if it were decoded alone.
+///
+/// # Errors
+/// The error of the first window that does not fit the file, before any value is read; else what decoding it raises.
+pub(super) fn sample(
+    file: &OpenFile,
+    request: &Request,
+    windows: &[Selection],
+    options: DecodeOptions,
+) -> Result<Vec<Dataset>> {
+    let (schema, container) = (&file.schema, &*file.container);
+    let narrowed = |window: &Selection| {
+        let request = Request { select: window.clone(), ..request.clone() };
+        schema.check(container, &request)
+    };
+    let windows: Vec<Axes> = windows.iter().map(narrowed).collect::<Result<_>>()?;
+    let alone = |axes: &Axes| schema.decode_checked(container, request, axes, options);
+    if let [one] = &windows[..] {
+        return Ok(vec![alone(one)?]);
+    }
+    let lens = schema.dimension_lens();
+    let union: Axes = (0..lens.len()).map(|dim| union(windows.iter().map(|w| &w[dim]), lens[dim])).collect();
+    match alone(&union) {
+        Ok(whole) => {
+            let names = schema.all_dimension_names();
+            let cut_out = |window: &Axes| {
+                let picks = (0..lens.len()).map(|dim| (names[dim].clone(), pick(&window[dim], &union[dim], lens[dim])));
+                cut(&whole, &picks.collect())
+            };
+            Ok(windows.iter().map(cut_out).collect())
+        }
+        // The union has cells that no window has; what is wrong there concerns none of them.
+        Err(_) => windows.iter().map(alone).collect(),
+    }
+}
+
+/// The distinct positions of all windows, ascending; everything if one of them takes everything.
+fn union<'a>(windows: impl Iterator<Item = &'a AxisRead> + Clone, len: u64) -> AxisRead {
+    if windows.clone().any(|w| *w == AxisRead::All) {
+        return AxisRead::All;
+    }
+    let mut union: Vec<u64> = windows.flat_map(|w| positions(w, len)).collect();
+    union.sort_unstable();
+    union.dedup();
+    AxisRead::Indices(union)
+}
+
+/// Where the positions of a window stand in the union.
+fn pick(window: &AxisRead, union: &AxisRead, len: u64) -> Pick {
+    let list: Vec<usize> = match union {
+        AxisRead::Indices(union) => {
+            let find = |p: u64| union.binary_search(&p).expect("the union holds the positions of every window");
+            positions(window, len).map(find).collect()
+        }
+        _ if *window == AxisRead::All => return Pick::All,
+        _ => positions(window, len).map(|p| p as usize).collect(),
+    };
+    let whole = list.len() as u64 == count(union, len) && list.iter().enumerate().all(|(i, p)| i == *p);
+    if whole { Pick::All } else { Pick::List(list) }
+}
+
+fn cut(whole: &Dataset, picks: &HashMap<Arc<str>, Pick>) -> Dataset {
+    let field = |field: &Field| {
+        let picks: Vec<Pick> = field.dims.iter().map(|d| picks.get(d).cloned().unwrap_or(Pick::All)).collect();
+        let shape = &field.shape;
+        let values = match &field.values {
+            Values::F64(v) => Values::F64(gather(v, shape, &picks)),
+            Values::F32(v) => Values::F32(gather(v, shape, &picks)),
+            Values::I64(v) => Values::I64(gather(v, shape, &picks)),
+            Values::I32(v) => Values::I32(gather(v, shape, &picks)),
+            Values::Bool(v) => Values::Bool(gather(v, shape, &picks)),
+            Values::String(v) => Values::String(gather(v, shape, &picks)),
+        };
+        let extents = picks.iter().zip(shape).map(|(p, extent)| p.count(*extent)).collect();
+        Field { shape: extents, values, ..field.header() }
+    };
+    Dataset {
+        variables: whole.variables.iter().map(field).collect(),
+        coords: whole.coords.iter().map(field).collect(),
+        attributes: whole.attributes.clone(),
+    }
+}
