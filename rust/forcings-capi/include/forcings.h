@@ -13,7 +13,7 @@
  * where they are integers.
  * Every function may be called on any thread; a reader and a group serve one caller at a time.
  * A function with `out_job` runs on the caller's thread when that is null. Otherwise it returns at once with a handle
- * in it: wait until `forcings_job_is_done`, then `forcings_job_finish` returns the status and writes the other
+ * in it: wait until `forcings_job_wait`, then `forcings_job_finish` returns the status and writes the other
  * out-parameters; they, and the arguments said to be borrowed, must stay valid until then.
  */
 
@@ -51,6 +51,9 @@ int32_t forcings_last_error(const uint8_t **out_text,
                             int64_t *out_state,
                             int64_t *out_numbers);
 
+// Whether `handle` names something that is not closed. Any number may be asked about.
+int32_t forcings_handle_is_open(uint64_t handle, uint8_t *out_open);
+
 // Closes a handle of any kind soon, on a native thread. Never waits and never fails: made for finalizers.
 void forcings_handle_release(uint64_t handle);
 
@@ -61,8 +64,10 @@ int32_t forcings_live_count(uint64_t *out_handles, uint64_t *out_pointers);
 // process; calls that come later find closed handles. Returns the first error of a close.
 int32_t forcings_shutdown(void);
 
-// Whether the job has ended. It never waits.
-int32_t forcings_job_is_done(uint64_t job, uint8_t *out_done);
+// Waits until the job has ended, at most `timeout_ms`, and tells whether it has. With 0 it only asks.
+int32_t forcings_job_wait(uint64_t job,
+                          uint64_t timeout_ms,
+                          uint8_t *out_done);
 
 // Ends a job that is done: writes the out-parameters of the call that started it, returns that call's status and
 // frees the handle. A job that still runs is the status `InvalidParameter`, and stays.

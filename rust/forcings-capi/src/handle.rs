@@ -150,6 +150,20 @@ static RELEASED: LazyLock<Option<mpsc::Sender<u64>>> = LazyLock::new(|| {
     std::thread::Builder::new().name("forcings-close".into()).spawn(close_all).ok().map(|_| sender)
 });
 
+/// Whether `handle` names something that is not closed. Any number may be asked about.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_handle_is_open(handle: u64, out_open: *mut u8) -> i32 {
+    guard("forcings_handle_is_open", || {
+        // SAFETY: the caller passes a writable pointer, as the header asks.
+        let open = unsafe { Out::new("out_open", out_open) }?;
+        let (index, generation) = split(handle);
+        let slots = SLOTS.read();
+        let slot = slots.all.get(index).filter(|slot| slot.generation == generation);
+        open.set(u8::from(slot.is_some_and(|slot| slot.entry.is_some())));
+        Ok(())
+    })
+}
+
 /// Closes a handle of any kind soon, on a native thread. Never waits and never fails: made for finalizers.
 #[no_mangle]
 pub extern "C" fn forcings_handle_release(handle: u64) {

@@ -20,8 +20,8 @@ mod session;
 mod table;
 
 pub use error::forcings_last_error;
-pub use handle::{forcings_handle_release, forcings_live_count, forcings_shutdown};
-pub use job::{forcings_job_finish, forcings_job_is_done};
+pub use handle::{forcings_handle_is_open, forcings_handle_release, forcings_live_count, forcings_shutdown};
+pub use job::{forcings_job_finish, forcings_job_wait};
 pub use session::{forcings_session_attach, forcings_session_detach, forcings_session_drain, ForcingsWake};
 pub use table::{forcings_table_column, forcings_table_free, forcings_table_size, ForcingsTable};
 
