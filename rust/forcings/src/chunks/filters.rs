@@ -31,6 +31,19 @@ impl Scratch {
             stages: [Vec::new(), Vec::new()],
         }
     }
+
+    /// Makes the buffers that chunks of `size` stored and `len` decoded bytes need, so that none has to grow later.
+    ///
+    /// # Errors
+    /// `Format` when there is no memory for them.
+    pub fn reserve(&mut self, size: usize, len: usize, filters: &[Filter], site: &ChunkSite) -> Result<()> {
+        grown(&mut self.raw, size, site)?;
+        // Of n steps, the last writes the result; a stage may also hold the checksums of the steps below it.
+        for stage in self.stages.iter_mut().take(filters.len().saturating_sub(1)) {
+            grown(stage, len + CHECKSUM * filters.len(), site)?;
+        }
+        Ok(())
+    }
 }
 
 impl Default for Scratch {

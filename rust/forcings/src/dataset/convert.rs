@@ -160,15 +160,17 @@ fn doubles<S: Stored, const BIG: bool>(rules: &Rules) -> Convert<f64> {
         (_, None) => Box::new(move |raw, out| {
             each::<S, BIG, _>(raw, out, |b| if any(&missing, b) { f64::NAN } else { S::double(b) })
         }),
-        (_, Some((scale, offset))) => Box::new(move |raw, out| {
-            each::<S, BIG, _>(raw, out, |b| {
-                if any(&missing, b) {
-                    f64::NAN
-                } else {
-                    unpack(S::double(b), scale, offset)
-                }
+        (_, Some((scale, offset))) => {
+            Box::new(move |raw, out| {
+                each::<S, BIG, _>(raw, out, |b| {
+                    if any(&missing, b) {
+                        f64::NAN
+                    } else {
+                        unpack(S::double(b), scale, offset)
+                    }
+                })
             })
-        }),
+        }
     }
 }
 

@@ -68,7 +68,8 @@ impl Schema {
                 continue;
             }
             let extents = variable.dimensions.iter().map(|d| dims.get(*d).map(|d| d.len)).collect::<Option<Vec<_>>>();
-            let fits = |e: &Vec<u64>| e.len() == variable.shape.len() && variable.shape.iter().zip(e).all(|(s, e)| s <= e);
+            let fits =
+                |e: &Vec<u64>| e.len() == variable.shape.len() && variable.shape.iter().zip(e).all(|(s, e)| s <= e);
             if !extents.as_ref().is_some_and(fits) {
                 let detail = format!("the shape of variable \"{}\" does not fit its dimensions", variable.name);
                 return Err(Error::format(&path, detail));

@@ -74,9 +74,8 @@ impl Selection {
             (Some(other), None) => Err(fault(format!("\"axes\" must be a list of selectors, not {other}"))),
             (None, Some(dims)) => {
                 let dims = object(dims, "\"dims\"")?;
-                let selector = |(name, value)| {
-                    Ok((String::clone(name), selector(value, &format!("dimension \"{name}\""))?))
-                };
+                let selector =
+                    |(name, value)| Ok((String::clone(name), selector(value, &format!("dimension \"{name}\""))?));
                 Ok(Selection::Named(dims.iter().map(selector).collect::<Result<_>>()?))
             }
         }
@@ -185,7 +184,8 @@ fn selector(value: &Value, place: &str) -> Result<AxisSelect> {
     let entry = value.as_object().filter(|map| map.len() == 1).and_then(|map| map.iter().next());
     let numbers = |list: &Value| -> Result<Vec<u64>> {
         let list = list.as_array().ok_or_else(|| fault(format!("{expected}, not {value}")))?;
-        let number = |n: &Value| n.as_u64().ok_or_else(|| fault(format!("{n} is not an index; they are whole and ≥ 0")));
+        let number =
+            |n: &Value| n.as_u64().ok_or_else(|| fault(format!("{n} is not an index; they are whole and ≥ 0")));
         list.iter().map(number).collect()
     };
     match entry {

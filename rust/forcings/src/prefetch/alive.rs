@@ -1,0 +1,73 @@
+//! Which delivered samples the consumer still holds. The count is by allocation, so one that serves several epochs
+//! counts once.
+
+use crate::dataset::Dataset;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Weak};
+
+/// What the consumer of a group still holds of the samples delivered to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Alive {
+    /// Deliveries of which something is alive. A sample that several deliveries share belongs to the latest of them.
+    pub(super) slots: usize,
+    /// Bytes of the samples that are alive.
+    pub(super) bytes: u64,
+}
+
+/// The samples delivered so far, without those found dead at the last cleaning.
+#[derive(Debug, Default)]
+pub(super) struct Delivered {
+    /// By address, which no other sample can have while the weak reference is kept.
+    samples: HashMap<usize, Entry>,
+    deliveries: u64,
+    /// How many entries the map may have before it is cleaned.
+    limit: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    data: Weak<Dataset>,
+    bytes: u64,
+    delivery: u64,
+}
+
+impl Delivered {
+    /// Records the delivery of an epoch: its samples and their bytes.
+    pub(super) fn record<'a>(&mut self, samples: impl Iterator<Item = (&'a Arc<Dataset>, u64)>) {
+        self.deliveries += 1;
+        for (data, bytes) in samples {
+            let entry = Entry { data: Arc::downgrade(data), bytes, delivery: self.deliveries };
+            self.samples.insert(address(data), entry);
+        }
+        if self.samples.len() > self.limit {
+            self.clean();
+        }
+    }
+
+    /// What the consumer still holds, when the group itself refers to `kept`, each as often as it is listed.
+    pub(super) fn alive<'a>(&mut self, kept: impl Iterator<Item = &'a Arc<Dataset>>) -> Alive {
+        self.clean();
+        let mut own: HashMap<usize, usize> = HashMap::new();
+        for data in kept {
+            *own.entry(address(data)).or_default() += 1;
+        }
+        let mut slots = BTreeSet::new();
+        let mut bytes = 0;
+        for (at, entry) in &self.samples {
+            if entry.data.strong_count() > own.get(at).copied().unwrap_or(0) {
+                slots.insert(entry.delivery);
+                bytes += entry.bytes;
+            }
+        }
+        Alive { slots: slots.len(), bytes }
+    }
+
+    fn clean(&mut self) {
+        self.samples.retain(|_, entry| entry.data.strong_count() > 0);
+        self.limit = 2 * self.samples.len() + 64;
+    }
+}
+
+fn address(data: &Arc<Dataset>) -> usize {
+    Arc::as_ptr(data) as usize
+}

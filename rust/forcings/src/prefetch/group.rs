@@ -1,0 +1,292 @@
+//! The group as its consumer sees it.
+
+use super::builder::{Parts, PrefetchGroupBuilder};
+use super::orders::Order;
+use super::sample::EpochSample;
+use super::shared::{Shared, State, Taking};
+use super::stats::Stats;
+use super::waker::Waker;
+use crate::error::GroupState;
+use crate::{Error, Result};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Decodes the coming epochs of its members while the consumer works on the present one.
+///
+/// What [`take`](Self::take) delivers is, bit for bit, what each member's `sample_at` gives; depth, workers, memory
+/// budget and timing only decide when it is ready. Epochs count from 0. Orders are started, taken from and cancelled
+/// by one consumer; the calls are safe from any thread. Dropping the group closes it.
+///
+/// ```
+/// use forcings::dataset::{Dataset, Field, Values};
+/// use forcings::prefetch::{Order, PrefetchGroup};
+/// use forcings::provider::Sampler;
+/// use std::sync::Arc;
+///
+/// /// The square of the hour, for the hours 0 to 3.
+/// struct Squares;
+///
+/// impl Sampler for Squares {
+///     fn refresh_times(&self) -> &[f64] {
+///         &[0.0, 1.0, 2.0, 3.0]
+///     }
+///     fn anchor(&self, t: f64) -> forcings::Result<f64> {
+///         Ok(t.floor())
+///     }
+///     fn sample_at(&self, t: f64) -> forcings::Result<Dataset> {
+///         let values = Values::F64(vec![t.floor().powi(2)]);
+///         let field = Field { name: "square".into(), dims: vec![], shape: vec![], values, attributes: Arc::new([]) };
+///         Ok(Dataset { variables: vec![field], ..Dataset::default() })
+///     }
+///     fn calendar(&self) -> Option<&str> {
+///         None
+///     }
+/// }
+///
+/// let group = PrefetchGroup::builder().member("sq", Arc::new(Squares)).depth(2).workers(1).build()?;
+/// group.start(Order::Reverse, None)?;
+/// for k in (0..group.boundaries().len()).rev() {
+///     let epoch = group.take(k)?;
+///     let square = epoch["sq"].data.variable("square").unwrap();
+///     assert!(square.values.same_bits(&Values::F64(vec![(k * k) as f64])));
+/// }
+/// # Ok::<(), forcings::Error>(())
+/// ```
+pub struct PrefetchGroup {
+    shared: Arc<Shared>,
+    inline: bool,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl PrefetchGroup {
+    /// Begins the construction of a group.
+    pub fn builder() -> PrefetchGroupBuilder {
+        PrefetchGroupBuilder::new()
+    }
+
+    pub(super) fn new(parts: Parts) -> Result<Self> {
+        let workers = parts.workers;
+        let shared = Arc::new(Shared::new(parts));
+        let group = PrefetchGroup { shared, inline: workers == 0, threads: Mutex::default() };
+        for worker in 0..workers {
+            let shared = group.shared.clone();
+            // Linux shows the first 15 bytes.
+            let name = format!("forcings-dec-{worker}");
+            let thread = std::thread::Builder::new().name(name.clone()).spawn(move || shared.serve());
+            // An early return drops the group, which ends the threads started so far.
+            let thread = thread.map_err(|error| Error::io(format!("worker thread {name}"), error))?;
+            group.threads.lock().push(thread);
+        }
+        Ok(group)
+    }
+
+    /// The times at which the epochs begin, ascending: the union of the members' refresh times.
+    pub fn boundaries(&self) -> &[f64] {
+        &self.shared.boundaries
+    }
+
+    /// The keys of the members, in byte-wise order.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.shared.keys.iter().map(|key| &**key)
+    }
+
+    /// Declares the order in which epochs will be taken, from its first entry equal to `from` on, and begins to decode.
+    /// An order under way is cancelled, unless the call is refused.
+    ///
+    /// # Errors
+    /// `InvalidParameter` for an empty list, an epoch out of range, and a `from` that is no entry; `Group` when the
+    /// group is closed.
+    pub fn start(&self, order: Order, from: Option<usize>) -> Result<()> {
+        let order = order.resolve(self.boundaries().len(), from)?;
+        let mut state = self.shared.state.lock();
+        if state.schedule.is_closed() {
+            return Err(Error::Group(GroupState::Closed));
+        }
+        state.schedule.start(order);
+        self.shared.unlock(state, true);
+        Ok(())
+    }
+
+    /// Delivers epoch `k`, the next entry of the order; waits until it is ready.
+    ///
+    /// # Errors
+    /// `Group` when `k` is not the next entry (nothing is consumed), or there is none, or the order is cancelled while
+    /// this waits; else the error that the member's `sample_at` gave, of the first member that failed in order of the
+    /// keys. The order is over then.
+    pub fn take(&self, k: usize) -> Result<EpochSample> {
+        let mut state = self.shared.state.lock();
+        let generation = state.schedule.generation();
+        loop {
+            state = match self.shared.take(state, k) {
+                Taking::Done(result) => return result,
+                Taking::Pending(state) => state,
+            };
+            let begin = Instant::now();
+            state = self.progress(state);
+            state.waited_s += begin.elapsed().as_secs_f64();
+            if state.schedule.generation() != generation {
+                let closed = state.schedule.is_closed();
+                return Err(Error::Group(if closed { GroupState::Closed } else { GroupState::Cancelled }));
+            }
+        }
+    }
+
+    /// Delivers epoch `k` if it is ready, and `None` if it is not. Never waits, and never decodes.
+    ///
+    /// # Errors
+    /// Those of [`take`](Self::take).
+    pub fn try_take(&self, k: usize) -> Result<Option<EpochSample>> {
+        match self.shared.take(self.shared.state.lock(), k) {
+            Taking::Done(result) => result.map(Some),
+            Taking::Pending(_) => Ok(None),
+        }
+    }
+
+    /// Waits until epoch `k` is ready, at most for `timeout`. False when it is not ready then, and at once when `k` is
+    /// not the next entry of an order, or decoding is inline. The time is not counted; see
+    /// [`note_wait`](Self::note_wait).
+    pub fn wait(&self, k: usize, timeout: Duration) -> bool {
+        let deadline = Instant::now().checked_add(timeout);
+        let mut state = self.shared.state.lock();
+        while !self.inline && state.schedule.check(k).is_ok() && !state.schedule.is_ready(k) {
+            match deadline {
+                Some(deadline) if self.shared.ready.wait_until(&mut state, deadline).timed_out() => break,
+                Some(_) => {}
+                None => self.shared.ready.wait(&mut state),
+            }
+        }
+        state.schedule.is_ready(k)
+    }
+
+    /// Whether `take(k)` would return at once: `k` is the next entry, and each of its samples is ready or has failed.
+    pub fn is_ready(&self, k: usize) -> bool {
+        self.shared.state.lock().schedule.is_ready(k)
+    }
+
+    /// Decodes the oldest queued sample on this thread, in a group with inline decoding; false if none is queued. The
+    /// time counts as waiting. An error of the sample is raised when its epoch is taken.
+    ///
+    /// # Errors
+    /// `InvalidParameter` for a group with threads of its own, `Group` for a closed one.
+    pub fn decode_one(&self) -> Result<bool> {
+        if !self.inline {
+            return Err(Error::invalid(
+                "this prefetch group has workers that decode; build it with inline to do it here",
+            ));
+        }
+        let mut state = self.shared.state.lock();
+        if state.schedule.is_closed() {
+            return Err(Error::Group(GroupState::Closed));
+        }
+        let Some(job) = state.schedule.next_job() else { return Ok(false) };
+        drop(state);
+        let seconds = self.shared.run(job);
+        self.note_wait(seconds);
+        Ok(true)
+    }
+
+    /// Ends the order: what is queued is dropped at once, what is being decoded is discarded when it is done. With
+    /// `wait`, returns when nothing is being decoded any more. The group can be started again. Does nothing to a closed
+    /// group.
+    pub fn cancel(&self, wait: bool) {
+        let mut state = self.shared.state.lock();
+        state.schedule.cancel();
+        self.shared.unlock(state, true);
+        if wait {
+            self.wait_idle();
+        }
+    }
+
+    /// Cancels the order, waits for what is being decoded, and ends the threads. Closing again does nothing.
+    pub fn close(&self) {
+        let mut state = self.shared.state.lock();
+        if !state.schedule.is_closed() {
+            state.schedule.close();
+            self.shared.unlock(state, true);
+        } else {
+            drop(state);
+        }
+        self.wait_idle();
+        for thread in self.threads.lock().drain(..) {
+            // A worker that panicked has reported it; there is no more to do about it here.
+            let _ = thread.join();
+        }
+    }
+
+    /// What the group counted since it was built.
+    pub fn stats(&self) -> Stats {
+        let state = self.shared.state.lock();
+        let counters = state.schedule.counters();
+        Stats {
+            waited_s: state.waited_s,
+            decode_s: state.decode_s,
+            peak_bytes: state.schedule.peak_bytes(),
+            epochs_decoded: counters.epochs_decoded,
+            samples_decoded: counters.samples_decoded,
+            samples_reused: counters.samples_reused,
+            oversize_epochs: counters.oversize_epochs,
+            overlap: !self.inline,
+        }
+    }
+
+    /// Adds `seconds` to [`Stats::waited_s`], for a consumer that waits by other means than [`take`](Self::take).
+    pub fn note_wait(&self, seconds: f64) {
+        self.shared.state.lock().waited_s += seconds;
+    }
+
+    /// Sets what is called when the next entry becomes ready, and when an order is started, ends early or is closed:
+    /// for consumers that wait by other means than a blocked thread. It is called on whichever thread brought this
+    /// about, at times without need, so the consumer asks again. It must be quick and must not call back into the group
+    /// except for [`is_ready`](Self::is_ready) and [`stats`](Self::stats).
+    ///
+    /// Once this returns, the waker set before is not running and will not be called again. A group that was ready
+    /// before does not call the new one: set it, then ask.
+    pub fn set_waker(&self, waker: Option<Waker>) {
+        self.shared.waker.set(waker);
+    }
+
+    /// Deliveries of which the consumer still holds a sample. A sample that several deliveries share belongs to the
+    /// latest of them; one that only the group remembers is not counted.
+    pub fn alive_slots(&self) -> usize {
+        self.shared.state.lock().alive().slots
+    }
+
+    /// Bytes of the delivered samples that the consumer still holds, each allocation counted once.
+    pub fn alive_bytes(&self) -> u64 {
+        self.shared.state.lock().alive().bytes
+    }
+
+    /// Waits for a change, or decodes a sample if that is this thread's task.
+    fn progress<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let job = if self.inline { state.schedule.next_job() } else { None };
+        if let Some(job) = job {
+            drop(state);
+            self.shared.run(job);
+            return self.shared.state.lock();
+        }
+        self.shared.ready.wait(&mut state);
+        state
+    }
+
+    fn wait_idle(&self) {
+        let mut state = self.shared.state.lock();
+        while !state.schedule.is_idle() {
+            self.shared.idle.wait(&mut state);
+        }
+    }
+}
+
+impl Drop for PrefetchGroup {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl std::fmt::Debug for PrefetchGroup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let keys: Vec<&str> = self.keys().collect();
+        f.debug_struct("PrefetchGroup").field("keys", &keys).field("epochs", &self.boundaries().len()).finish()
+    }
+}
