@@ -71,3 +71,21 @@ impl Delivered {
 fn address(data: &Arc<Dataset>) -> usize {
     Arc::as_ptr(data) as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_dead_leave_no_record() {
+        let mut delivered = Delivered::default();
+        let held = Arc::new(Dataset::default());
+        delivered.record([(&held, 1)].into_iter());
+        for _ in 0..1000 {
+            delivered.record([(&Arc::new(Dataset::default()), 1)].into_iter());
+        }
+        assert!(delivered.samples.len() < 100);
+        assert_eq!(delivered.alive([].into_iter()), Alive { slots: 1, bytes: 1 });
+        assert_eq!(delivered.alive([&held, &held].into_iter()).slots, 0);
+    }
+}

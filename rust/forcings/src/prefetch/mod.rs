@@ -15,6 +15,8 @@ mod sample;
 mod schedule;
 mod shared;
 mod stats;
+#[cfg(test)]
+mod tests;
 mod waker;
 
 pub use builder::PrefetchGroupBuilder;

@@ -171,6 +171,7 @@ impl<D: Clone, E> Schedule<D, E> {
         if self.state != State::Closed {
             self.clear();
             self.state = State::Cancelled;
+            self.trim();
         }
     }
 
@@ -330,6 +331,7 @@ impl<D: Clone, E> Schedule<D, E> {
         let next = self.order.get(self.next + 1).copied();
         self.clear();
         self.state = State::Failed { next };
+        self.trim();
         refusal.expect("a failed slot has a failed member")
     }
 

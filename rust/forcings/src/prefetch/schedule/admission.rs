@@ -84,7 +84,7 @@ impl<D: Clone, E> Schedule<D, E> {
     }
 
     /// Gives up samples of the last `take` until they fit beside the live slots, so that the limit bounds everything.
-    fn trim(&mut self) {
+    pub(super) fn trim(&mut self) {
         if self.budget.limit().is_none() {
             return;
         }

@@ -1,0 +1,5 @@
+//! Every interleaving of small groups, step by step against a model; and the rules by name.
+
+mod explore;
+mod model;
+mod rules;
