@@ -31,6 +31,7 @@ macro foreign(signature)
 end
 
 @foreign forcings_abi_version()::UInt32
+
 @foreign forcings_last_error(
     out_text::Ptr{Ptr{UInt8}},
     out_text_len::Ptr{UInt64},
@@ -40,7 +41,9 @@ end
 
 @foreign forcings_handle_is_open(handle::UInt64, out_open::Ptr{UInt8})::Int32
 @foreign forcings_handle_release(handle::UInt64)::Cvoid
+
 @foreign forcings_live_count(out_handles::Ptr{UInt64}, out_pointers::Ptr{UInt64})::Int32
+
 @foreign forcings_shutdown()::Int32
 
 @foreign forcings_job_wait(job::UInt64, timeout_ms::UInt64, out_done::Ptr{UInt8})::Int32
@@ -62,3 +65,103 @@ end
     out_nulls::Ptr{Ptr{UInt8}},
 )::Int32
 @foreign forcings_table_free(table::Ptr{Cvoid})::Cvoid
+
+@foreign forcings_provider_open(
+    options::Ptr{UInt8},
+    options_len::UInt64,
+    out_provider::Ptr{UInt64},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_provider_close(provider::UInt64)::Int32
+@foreign forcings_provider_times(
+    provider::UInt64,
+    out_times::Ptr{Float64},
+    capacity::UInt64,
+    out_count::Ptr{UInt64},
+)::Int32
+@foreign forcings_provider_describe(provider::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32
+@foreign forcings_provider_sample_at(
+    provider::UInt64,
+    t::Float64,
+    out_sample::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_provider_refresh(
+    provider::UInt64,
+    t::Float64,
+    out_sample::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_provider_materialize(provider::UInt64, out_sample::Ptr{Ptr{Cvoid}}, out_job::Ptr{UInt64})::Int32
+@foreign forcings_provider_with_window(
+    provider::UInt64,
+    window::Ptr{UInt8},
+    window_len::UInt64,
+    out_provider::Ptr{UInt64},
+)::Int32
+
+@foreign forcings_sample_release(sample::Ptr{Cvoid})::Cvoid
+@foreign forcings_sample_members(
+    sample::Ptr{Cvoid},
+    out_anchors::Ptr{Float64},
+    out_changed::Ptr{UInt8},
+    capacity::UInt64,
+    out_time::Ptr{Float64},
+)::Int32
+@foreign forcings_sample_field(
+    sample::Ptr{Cvoid},
+    member::UInt64,
+    name::Ptr{UInt8},
+    name_len::UInt64,
+    out_found::Ptr{UInt8},
+    out_type::Ptr{Int32},
+    out_rank::Ptr{UInt64},
+    out_shape::Ptr{Ptr{UInt64}},
+    out_values::Ptr{Ptr{Cvoid}},
+)::Int32
+@foreign forcings_sample_names(sample::Ptr{Cvoid}, member::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32
+@foreign forcings_sample_dims(
+    sample::Ptr{Cvoid},
+    member::UInt64,
+    name::Ptr{UInt8},
+    name_len::UInt64,
+    out_table::Ptr{Ptr{Cvoid}},
+)::Int32
+@foreign forcings_sample_strings(
+    sample::Ptr{Cvoid},
+    member::UInt64,
+    name::Ptr{UInt8},
+    name_len::UInt64,
+    out_table::Ptr{Ptr{Cvoid}},
+)::Int32
+@foreign forcings_sample_attributes(
+    sample::Ptr{Cvoid},
+    member::UInt64,
+    name::Ptr{UInt8},
+    name_len::UInt64,
+    out_table::Ptr{Ptr{Cvoid}},
+)::Int32
+
+@foreign forcings_group_build(
+    options::Ptr{UInt8},
+    options_len::UInt64,
+    providers::Ptr{UInt64},
+    n::UInt64,
+    out_group::Ptr{UInt64},
+)::Int32
+@foreign forcings_group_close(group::UInt64, out_job::Ptr{UInt64})::Int32
+@foreign forcings_group_boundaries(
+    group::UInt64,
+    out_times::Ptr{Float64},
+    capacity::UInt64,
+    out_count::Ptr{UInt64},
+)::Int32
+@foreign forcings_group_start(group::UInt64, order::Int32, epochs::Ptr{UInt64}, n::UInt64, from::Int64)::Int32
+@foreign forcings_group_try_take(group::UInt64, k::UInt64, out_sample::Ptr{Ptr{Cvoid}})::Int32
+@foreign forcings_group_wait(group::UInt64, k::UInt64, timeout_ms::UInt64, out_ready::Ptr{UInt8})::Int32
+@foreign forcings_group_decode_one(group::UInt64, out_decoded::Ptr{UInt8})::Int32
+@foreign forcings_group_is_ready(group::UInt64, k::UInt64, out_ready::Ptr{UInt8})::Int32
+@foreign forcings_group_cancel(group::UInt64, wait::UInt8, out_job::Ptr{UInt64})::Int32
+@foreign forcings_group_note_wait(group::UInt64, seconds::Float64)::Int32
+@foreign forcings_group_alive(group::UInt64, out_slots::Ptr{UInt64}, out_bytes::Ptr{UInt64})::Int32
+@foreign forcings_group_stats(group::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32

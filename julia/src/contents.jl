@@ -148,9 +148,7 @@ add!(store, Owner(1, "Bus"), SingleTimeSeries("load", DateTime(2030), Hour(1), r
 function list_series(store::Store; filters...)
     filter = json(filter_object(; filters...))
     table, features = Ref{Ptr{Cvoid}}(C_NULL), Ref{Ptr{Cvoid}}(C_NULL)
-    GC.@preserve filter background(
-        job -> forcings_store_list(store, filter, sizeof(filter), table, features, job),
-    )
+    GC.@preserve filter background(job -> forcings_store_list(store, filter, sizeof(filter), table, features, job))
     return with_tables(rows_from_table, table, features)
 end
 
@@ -172,7 +170,8 @@ function rows_from_table(table, lines)
             units = table[:units][i],
             ext = table[:ext][i],
             features = features[i],
-        ) for i in eachindex(table[:id])
+        )
+        for i in eachindex(table[:id])
     ]
 end
 
@@ -215,8 +214,6 @@ remove!(store::Store, id::Integer) = remove!(store, [id])
 
 function remove!(store::Store, ids::AbstractVector{<:Integer})
     numbers = convert(Vector{Int64}, ids)
-    GC.@preserve numbers background(
-        job -> forcings_store_remove(store, pointer(numbers), length(numbers), job),
-    )
+    GC.@preserve numbers background(job -> forcings_store_remove(store, pointer(numbers), length(numbers), job))
     return nothing
 end

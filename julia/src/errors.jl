@@ -8,29 +8,29 @@ symbol, `message` says what is wrong, where, and what to do.
 """
 abstract type ForcingsError <: Exception end
 
-const ERROR_TYPES = Dict{Int32,Type}()
+const ERROR_TYPES = Dict{Int32, Type}()
 
 for (status, name, meaning) in [
-    (1, :InvalidParameter, "An argument breaks a rule."),
-    (2, :NotFound, "There is no such series, variable, array or file content."),
-    (3, :DuplicateTimeSeries, "A series of this identity is already in the store."),
-    (4, :DuplicateAssociation, "The pair is already associated."),
-    (5, :OffGrid, "An instant lies outside a grid, or between its steps."),
-    (6, :Selection, "A window or another selection does not fit the data."),
-    (20, :Format, "A file is not what it should be: another format, truncated or damaged."),
-    (21, :Integrity, "Stored state contradicts itself."),
-    (22, :IncompatibleFormat, "The store was written in another version of the format."),
-    (23, :Unsupported, "The data need a feature that the library lacks."),
-    (40, :Io, "The operating system refused."),
-    (41, :Catalog, "SQLite refused."),
-    (42, :Hdf5, "The HDF5 library refused."),
-    (43, :CacheMiss, "The cache is offline and does not hold the resource."),
-    (60, :ReadOnlyStore, "The store was opened for reading only."),
-    (61, :StoreInUse, "Another process or handle holds the store."),
-    (62, :StoreExists, "There is a store already."),
-    (63, :Closed, "The object was closed."),
-    (99, :Internal, "A bug of the library, caught at its boundary."),
-]
+        (1, :InvalidParameter, "An argument breaks a rule."),
+        (2, :NotFound, "There is no such series, variable, array or file content."),
+        (3, :DuplicateTimeSeries, "A series of this identity is already in the store."),
+        (4, :DuplicateAssociation, "The pair is already associated."),
+        (5, :OffGrid, "An instant lies outside a grid, or between its steps."),
+        (6, :Selection, "A window or another selection does not fit the data."),
+        (20, :Format, "A file is not what it should be: another format, truncated or damaged."),
+        (21, :Integrity, "Stored state contradicts itself."),
+        (22, :IncompatibleFormat, "The store was written in another version of the format."),
+        (23, :Unsupported, "The data need a feature that the library lacks."),
+        (40, :Io, "The operating system refused."),
+        (41, :Catalog, "SQLite refused."),
+        (42, :Hdf5, "The HDF5 library refused."),
+        (43, :CacheMiss, "The cache is offline and does not hold the resource."),
+        (60, :ReadOnlyStore, "The store was opened for reading only."),
+        (61, :StoreInUse, "Another process or handle holds the store."),
+        (62, :StoreExists, "There is a store already."),
+        (63, :Closed, "The object was closed."),
+        (99, :Internal, "A bug of the library, caught at its boundary."),
+    ]
     type = Symbol(name, :Error)
     documentation = "    Forcings.$type <: Forcings.ForcingsError\n\n$meaning The field `message` has the text."
     @eval begin
@@ -55,8 +55,8 @@ struct GroupError <: ForcingsError
     kind::Symbol
     message::String
     state::Symbol
-    asked::Union{Int,Nothing}
-    expected::Union{Int,Nothing}
+    asked::Union{Int, Nothing}
+    expected::Union{Int, Nothing}
 end
 
 const GROUP_STATES = (:not_started, :exhausted, :cancelled, :failed, :wrong_epoch, :closed)

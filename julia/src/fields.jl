@@ -14,9 +14,9 @@ is read-only; `Array(field)` is a copy of your own.
 [`Forcings.fileorder`](@ref) is the field in the file's order. After the sample it came from was released, by
 [`take!(f, group, k)`](@ref), a use is a `Forcings.ClosedError`.
 """
-struct Field{T,N} <: DenseArray{T,N}
+struct Field{T, N} <: DenseArray{T, N}
     start::Ptr{T}
-    extents::NTuple{N,Int}
+    extents::NTuple{N, Int}
     owner::SampleOwner
     member::Int
     name::String
@@ -34,7 +34,7 @@ struct Dataset
     member::Int
 end
 
-const FIELD_TYPES = Dict{Int32,DataType}(0 => Float64, 1 => Float32, 2 => Int64, 3 => Int32, 5 => Bool)
+const FIELD_TYPES = Dict{Int32, DataType}(0 => Float64, 1 => Float32, 2 => Int64, 3 => Int32, 5 => Bool)
 const STRING_FIELD = 6
 
 function check_open(owner::SampleOwner)
@@ -56,7 +56,7 @@ Base.IndexStyle(::Type{<:Field}) = IndexLinear()
 end
 
 Base.setindex!(::Field, _...) = throw(invalid("a field is read-only; change a copy of it: Array(field)"))
-Base.strides(f::Field{T,N}) where {T,N} = ntuple(i -> prod(f.extents[1:(i - 1)]), N)
+Base.strides(f::Field{T, N}) where {T, N} = ntuple(i -> prod(f.extents[1:(i - 1)]), N)
 Base.elsize(::Type{<:Field{T}}) where {T} = sizeof(T)
 Base.cconvert(::Type{Ptr{T}}, f::Field{T}) where {T} = f
 
@@ -89,11 +89,7 @@ function find_field(data::Dataset, name)
     shape, start, found = Ref{Ptr{UInt64}}(C_NULL), Ref{Ptr{Cvoid}}(C_NULL), Ref{UInt8}(0)
     owner = data.owner
     return GC.@preserve owner begin
-        check(
-            forcings_sample_field(
-                owner, data.member, text, sizeof(text), found, type, rank, shape, start
-            ),
-        )
+        check(forcings_sample_field(owner, data.member, text, sizeof(text), found, type, rank, shape, start))
         found[] == 0 && return nothing
         extents = ntuple(i -> Int(unsafe_load(shape[], rank[] - i + 1)), Int(rank[]))
         if type[] == STRING_FIELD
@@ -104,8 +100,8 @@ function find_field(data::Dataset, name)
     end
 end
 
-function wrap_field(::Type{T}, start, extents::NTuple{N,Int}, data, name) where {T,N}
-    return Field{T,N}(Ptr{T}(start), extents, data.owner, data.member, name)
+function wrap_field(::Type{T}, start, extents::NTuple{N, Int}, data, name) where {T, N}
+    return Field{T, N}(Ptr{T}(start), extents, data.owner, data.member, name)
 end
 
 # One table about the variable `name`.
@@ -132,7 +128,7 @@ dims(data::Dataset, name) = reverse(sample_table(table -> table[:dim], forcings_
 
 The field with its dimensions in the order of the file: a lazy permutation.
 """
-fileorder(f::Field{T,N}) where {T,N} = PermutedDimsArray(f, ntuple(i -> N - i + 1, N))
+fileorder(f::Field{T, N}) where {T, N} = PermutedDimsArray(f, ntuple(i -> N - i + 1, N))
 
 """
     Forcings.attributes(field) -> Dict{String,Any}
@@ -145,20 +141,28 @@ attributes(f::Field) = attributes(Dataset(f.owner, f.member), f.name)
 attributes(data::Dataset, name = "") = sample_table(attributes_of, forcings_sample_attributes, data, String(name))
 
 function attributes_of(lines)
-    attributes = Dict{String,Any}()
-    for i in eachindex(lines[:key])
-        kind = lines[:kind][i]
-        value = kind == 0 ? lines[:int][i] : kind == 1 ? lines[:float][i] : lines[:text][i]
-        key = lines[:key][i]
-        if !lines[:list][i]
+    attributes = Dict{String, Any}()
+    for (i, key) in enumerate(lines[:key])
+        value = attribute_value(lines, i)
+        if !lines[:is_list][i]
             attributes[key] = value
-        elseif value === missing
+        elseif value === nothing
             attributes[key] = Float64[]
         else
-            attributes[key] = haskey(attributes, key) ? [attributes[key]; value] : [value]
+            attributes[key] = haskey(attributes, key) ? push!(attributes[key], value) : [value]
         end
     end
     return attributes
+end
+
+# The value of one line; `nothing` stands for an empty list.
+function attribute_value(lines, i)
+    kind = lines[:kind][i]
+    kind == 0 && return lines[:int][i]
+    kind == 1 && return lines[:float][i]
+    kind == 2 && return lines[:text][i]
+    kind == 3 && return reinterpret(UInt64, lines[:int][i])
+    return nothing
 end
 
 """
@@ -176,17 +180,17 @@ The names of the coordinates, in the order of the file.
 coords(data::Dataset) = last(field_names(data))
 
 function field_names(data::Dataset)
-    return sample_table(forcings_sample_names, data, "") do table
-        iscoord = table[:is_coord]
-        table[:name][.!iscoord], table[:name][iscoord]
-    end
+    check_open(data.owner)
+    table = Ref{Ptr{Cvoid}}(C_NULL)
+    check(forcings_sample_names(data.owner, data.member, table))
+    return with_tables(t -> (t[:name][.!t[:is_coord]], t[:name][t[:is_coord]]), table)
 end
 
 Base.keys(data::Dataset) = vcat(field_names(data)...)
 Base.haskey(data::Dataset, name::AbstractString) = find_field(data, name) !== nothing
 Base.get(data::Dataset, name::AbstractString, default) = something(find_field(data, name), Some(default))
 Base.length(data::Dataset) = length(keys(data))
-Base.eltype(::Type{Dataset}) = Pair{String,Any}
+Base.eltype(::Type{Dataset}) = Pair{String, Any}
 
 function Base.iterate(data::Dataset, (list, i) = (keys(data), 1))
     i > length(list) && return nothing

@@ -6,7 +6,7 @@ write_json(io::IO, ::Nothing) = print(io, "null")
 write_json(io::IO, x::Bool) = print(io, x)
 write_json(io::IO, x::Integer) = print(io, BigInt(x))
 write_json(io::IO, x::Symbol) = write_json(io, String(x))
-write_json(io::IO, x::Union{NamedTuple,AbstractDict}) = write_object(io, pairs(x))
+write_json(io::IO, x::Union{NamedTuple, AbstractDict}) = write_object(io, pairs(x))
 
 function write_json(io::IO, x::AbstractFloat)
     isfinite(x) || throw(invalid("$x cannot be passed here; give a finite number"))
@@ -30,7 +30,7 @@ function write_json(io::IO, text::AbstractString)
     return nothing
 end
 
-function write_json(io::IO, list::Union{AbstractVector,Tuple})
+function write_json(io::IO, list::Union{AbstractVector, Tuple})
     print(io, '[')
     for (i, x) in enumerate(list)
         i == 1 || print(io, ',')

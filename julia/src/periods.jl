@@ -20,7 +20,7 @@ function wire(p::Dates.CompoundPeriod)
 end
 
 function millis(p::Period)
-    p isa Union{Microsecond,Nanosecond} || return Dates.value(convert(Millisecond, p))
+    p isa Union{Microsecond, Nanosecond} || return Dates.value(convert(Millisecond, p))
     n = Dates.value(convert(Nanosecond, p))
     n % 1_000_000 == 0 || throw(invalid("the period $p is not a whole number of milliseconds"))
     return n ÷ 1_000_000

@@ -47,7 +47,7 @@ const USUAL_ALIVE = 2
 function PrefetchGroup(
     members::AbstractDict;
     depth::Integer = 2,
-    max_bytes::Union{Integer,Nothing} = nothing,
+    max_bytes::Union{Integer, Nothing} = nothing,
     workers::Integer = 1,
     inline::Bool = Threads.nthreads() == 1,
 )
@@ -55,9 +55,7 @@ function PrefetchGroup(
     providers = Provider[members[name] for name in names]
     options = json((keys = names, depth = depth, max_bytes = max_bytes, workers = workers, inline = inline))
     handles, group = UInt64[p.handle for p in providers], Ref{UInt64}(0)
-    GC.@preserve providers check(
-        forcings_group_build(options, sizeof(options), handles, length(handles), group),
-    )
+    GC.@preserve providers check(forcings_group_build(options, sizeof(options), handles, length(handles), group))
     return PrefetchGroup(group[], names, depth, inline)
 end
 
@@ -122,13 +120,12 @@ dropped.
 Throws `Forcings.InvalidParameterError` for an empty order, an epoch that does not exist, or a `from` that is not in the
 order.
 """
-function start!(g::PrefetchGroup, order::Symbol; from::Union{Integer,Nothing} = nothing)
-    haskey(ORDERS, order) ||
-        throw(invalid("an order is :forward, :reverse or a vector of epochs, not $(repr(order))"))
+function start!(g::PrefetchGroup, order::Symbol; from::Union{Integer, Nothing} = nothing)
+    haskey(ORDERS, order) || throw(invalid("an order is :forward, :reverse or a vector of epochs, not $(repr(order))"))
     return start_order!(g, ORDERS[order], UInt64[], from)
 end
 
-function start!(g::PrefetchGroup, order::AbstractVector{<:Integer}; from::Union{Integer,Nothing} = nothing)
+function start!(g::PrefetchGroup, order::AbstractVector{<:Integer}; from::Union{Integer, Nothing} = nothing)
     epochs = length(boundaries(g))
     for k in order
         1 <= k <= epochs || throw(invalid("there is no epoch $k; the group has the epochs 1 to $epochs"))
@@ -164,12 +161,7 @@ function Base.take!(g::PrefetchGroup, k::Integer)
     taken = Ref{Ptr{Cvoid}}(C_NULL)
     check(forcings_group_try_take(g, k - 1, taken))
     if taken[] == C_NULL
-        began = time_ns()
-        try
-            g.inline ? take_inline!(g, k, taken) : take_waiting!(g, k, taken)
-        finally
-            forcings_group_note_wait(g, (time_ns() - began) / 1e9)
-        end
+        g.inline ? take_inline!(g, k, taken) : take_waiting!(g, k, taken)
     end
     owner = Owned(taken[], forcings_sample_release)
     n = length(g.keys)
@@ -187,6 +179,7 @@ function Base.take!(f::Function, g::PrefetchGroup, k::Integer)
     end
 end
 
+# Decoding counts as waiting; the library adds it up.
 function take_inline!(g, k, taken)
     decoded = Ref{UInt8}(0)
     while taken[] == C_NULL
@@ -201,7 +194,13 @@ function take_waiting!(g, k, taken)
     asked() = (check(forcings_group_try_take(g, k - 1, taken)); taken[] != C_NULL)
     ready = Ref{UInt8}(0)
     slice(ms) = check(forcings_group_wait(g, k - 1, ms, ready))
-    return wait_until(asked, slice, g.handle)
+    began = time_ns()
+    try
+        wait_until(asked, slice, g.handle)
+    finally
+        forcings_group_note_wait(g, (time_ns() - began) / 1.0e9)
+    end
+    return nothing
 end
 
 # The collector does not see the size of what Julia holds, so it is asked when the library counts too much. What is
@@ -288,7 +287,7 @@ end
 Base.keys(epoch::EpochSample) = epoch.keys
 Base.haskey(epoch::EpochSample, key::AbstractString) = key in epoch.keys
 Base.length(epoch::EpochSample) = length(epoch.keys)
-Base.eltype(::Type{EpochSample}) = Pair{String,Sample}
+Base.eltype(::Type{EpochSample}) = Pair{String, Sample}
 
 function Base.iterate(epoch::EpochSample, i = 1)
     i > length(epoch.keys) && return nothing

@@ -27,11 +27,12 @@ sample_at(p, refresh_times(p)[1])["uwnd"]
 """
 mutable struct Provider <: Managed
     handle::UInt64
-    Provider(handle::UInt64) = manage(new(handle))
+    files::Vector{String}
+    Provider(handle::UInt64, files) = manage(new(handle, files))
 end
 
 function Provider(
-    source::Union{AbstractString,AbstractVector{<:AbstractString}};
+    source::Union{AbstractString, AbstractVector{<:AbstractString}};
     format = "netcdf",
     times = nothing,
     time_dim = nothing,
@@ -39,9 +40,9 @@ function Provider(
     select = nothing,
     group = nothing,
 )
-    files = source isa AbstractString ? [source] : source
+    files = map(abspath, source isa AbstractString ? [source] : source)
     options = json((
-        files = map(abspath, files),
+        files = files,
         format = format,
         times = times === nothing ? nothing : map(time_number, times),
         time_dim = time_dim,
@@ -51,7 +52,7 @@ function Provider(
     ))
     handle = Ref{UInt64}(0)
     GC.@preserve options background(job -> forcings_provider_open(options, sizeof(options), handle, job))
-    return Provider(handle[])
+    return Provider(handle[], files)
 end
 
 # A time as the library counts it.
@@ -88,7 +89,7 @@ time at or before it. Changes nothing in the provider; may be called from severa
 
 Throws `Forcings.OffGridError` for a time before the first one, and whatever decoding may raise.
 """
-sample_at(p::Provider, t) = sample(out_job -> (forcings_provider_sample_at, p, time_number(t)))
+sample_at(p::Provider, t) = sample(forcings_provider_sample_at, p, time_number(t))
 
 """
     refresh(provider, t) -> Forcings.Dataset
@@ -96,22 +97,19 @@ sample_at(p::Provider, t) = sample(out_job -> (forcings_provider_sample_at, p, t
 As [`sample_at`](@ref), and the provider keeps what it decoded, so that a repeated call within one refresh interval
 decodes nothing.
 """
-refresh(p::Provider, t) = sample(out_job -> (forcings_provider_refresh, p, time_number(t)))
+refresh(p::Provider, t) = sample(forcings_provider_refresh, p, time_number(t))
 
 """
     materialize(provider) -> Forcings.Dataset
 
 Everything a provider has, all times at once for one whose data change.
 """
-materialize(p::Provider) = sample(out_job -> (forcings_provider_materialize, p))
+materialize(p::Provider) = sample(forcings_provider_materialize, p)
 
 # Runs a call that decodes, and owns its result.
-function sample(call)
+function sample(call, arguments...)
     pointer = Ref{Ptr{Cvoid}}(C_NULL)
-    background() do out_job
-        f, arguments... = call(out_job)
-        f(arguments..., pointer, out_job)
-    end
+    background(job -> call(arguments..., pointer, job))
     return Dataset(Owned(pointer[], forcings_sample_release), 0)
 end
 
@@ -127,7 +125,7 @@ dimension that no variable has is an error of the first sample.
 function with_window(p::Provider, window)
     text, handle = json(window_object(window)), Ref{UInt64}(0)
     check(forcings_provider_with_window(p, text, sizeof(text), handle))
-    return Provider(handle[])
+    return Provider(handle[], p.files)
 end
 
 """
@@ -141,11 +139,6 @@ function describe(p::Provider)
     table = Ref{Ptr{Cvoid}}(C_NULL)
     check(forcings_provider_describe(p, table))
     return with_tables(table) do t
-        (
-            files = t[:files][1],
-            calendar = t[:calendar][1],
-            is_const = t[:is_const][1],
-            supports_selection = t[:supports_selection][1],
-        )
+        (calendar = t[:calendar][1], is_const = t[:is_const][1], supports_selection = t[:supports_selection][1])
     end
 end

@@ -48,9 +48,7 @@ end
 function StaticReader(store::Store; resolution, filters...)
     filter = json(filter_object(; resolution = resolution, filters...))
     handle = Ref{UInt64}(0)
-    GC.@preserve filter background(
-        job -> forcings_reader_build(store, filter, sizeof(filter), handle, job),
-    )
+    GC.@preserve filter background(job -> forcings_reader_build(store, filter, sizeof(filter), handle, job))
     length = Ref{UInt64}(0)
     check(forcings_reader_length(handle[], length))
     reader = StaticReader(handle[], length[])
@@ -100,12 +98,10 @@ function Base.read!(reader::StaticReader, t::AbstractFloat)
 end
 
 function Base.read!(::StaticReader, t::Integer)
-    throw(
-        invalid(
-            "the integer $t could be a time or a step: read!(reader, t) takes a DateTime or seconds since 1970 as a " *
+    throw(invalid(
+        "the integer $t could be a time or a step: read!(reader, t) takes a DateTime or seconds since 1970 as a " *
             "floating-point number, readstep!(reader, i) takes the number of a step",
-        ),
-    )
+    ))
 end
 
 function read_at!(reader, ms)
@@ -153,7 +149,7 @@ Closes the reader. Arrays from `values` stay valid, with the values of the last 
 Base.close(reader::StaticReader) = check(forcings_reader_close(reader))
 
 Base.length(reader::StaticReader) = reader.length
-Base.eltype(::Type{StaticReader}) = Tuple{DateTime,Tuple}
+Base.eltype(::Type{StaticReader}) = Tuple{DateTime, Tuple}
 
 function Base.iterate(reader::StaticReader, step = 1)
     step > reader.length && return nothing
@@ -195,7 +191,10 @@ end
 The groups of a reader: `element_type`, `element_shape` and the number of `columns`.
 """
 function groups(reader::StaticReader)
-    return [(element_type = g.element_type, element_shape = g.element_shape, columns = g.columns) for g in reader.groups]
+    return [
+        (element_type = g.element_type, element_shape = g.element_shape, columns = g.columns)
+        for g in reader.groups
+    ]
 end
 
 """

@@ -50,22 +50,22 @@ SingleTimeSeries("load", DateTime(2030), Hour(1), rand(8760))
 SingleTimeSeries("cost", DateTime(2030), Month(1), rand(12, 3))   # three coefficients a month
 ```
 """
-struct SingleTimeSeries{T<:StoredType,N}
+struct SingleTimeSeries{T <: StoredType, N}
     name::String
     initial::DateTime
-    resolution::Union{Period,Dates.CompoundPeriod}
-    values::Array{T,N}
+    resolution::Union{Period, Dates.CompoundPeriod}
+    values::Array{T, N}
 end
 
 function SingleTimeSeries(
     name::AbstractString,
     initial::DateTime,
-    resolution::Union{Period,Dates.CompoundPeriod},
-    values::AbstractArray{T,N},
-) where {T,N}
+    resolution::Union{Period, Dates.CompoundPeriod},
+    values::AbstractArray{T, N},
+) where {T, N}
     type_code(T)
     N > 0 || throw(invalid("the values of a series need a time dimension, the first one"))
-    return SingleTimeSeries{T,N}(name, initial, resolution, values)
+    return SingleTimeSeries{T, N}(name, initial, resolution, values)
 end
 
 function Base.:(==)(a::SingleTimeSeries, b::SingleTimeSeries)
@@ -102,7 +102,7 @@ category_symbol(name) = name == "Component" ? :component : :attribute
 
 owner_object(o::Owner) = (id = o.id, type = o.type, category = category_name(o.category))
 
-feature(value::Union{Bool,AbstractString,AbstractFloat,Integer}) = value
+feature(value::Union{Bool, AbstractString, AbstractFloat, Integer}) = value
 feature(value::Symbol) = String(value)
 feature(value) = throw(invalid("a feature must be a number, a Bool or a text, not $(repr(value))"))
 feature_object(features) = Dict(string(key) => feature(value) for (key, value) in pairs(features))

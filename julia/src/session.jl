@@ -5,13 +5,13 @@ mutable struct Session
     condition::Base.AsyncCondition
     lock::ReentrantLock
     # Who waits for news of which handle.
-    waiting::Dict{UInt64,Vector{Base.Event}}
+    waiting::Dict{UInt64, Vector{Base.Event}}
     pump::Task
-    Session(condition) = new(condition, ReentrantLock(), Dict{UInt64,Vector{Base.Event}}())
+    Session(condition) = new(condition, ReentrantLock(), Dict{UInt64, Vector{Base.Event}}())
 end
 
 # One per process, opened by the first wait and closed at exit.
-const SESSION = Ref{Union{Session,Nothing}}(nothing)
+const SESSION = Ref{Union{Session, Nothing}}(nothing)
 
 function session()
     current = SESSION[]

@@ -42,8 +42,7 @@ function Base.show(io::IO, ::MIME"text/plain", p::Provider)
 end
 
 function files_of(p)
-    files = describe(p).files
-    return length(files) == 1 ? repr(basename(files[1])) : count_of(length(files), "file")
+    return length(p.files) == 1 ? repr(basename(p.files[1])) : count_of(length(p.files), "file")
 end
 
 function Base.show(io::IO, g::PrefetchGroup)
@@ -108,14 +107,23 @@ function Base.summary(io::IO, f::Field)
     return nothing
 end
 
-Base.show(io::IO, f::Field) = isopen(f.owner) ? invoke(show, Tuple{IO,AbstractArray}, io, f) : print(io, "Field(closed)")
+Base.show(io::IO, f::Field) = isopen(f.owner) ?
+    invoke(show, Tuple{IO, AbstractArray}, io, f) :
+    print(io, "Field(closed)")
 
 function Base.show(io::IO, mime::MIME"text/plain", f::Field)
     isopen(f.owner) || return print(io, "Field(closed)")
-    return invoke(show, Tuple{IO,MIME"text/plain",AbstractArray}, io, mime, f)
+    return invoke(show, Tuple{IO, MIME"text/plain", AbstractArray}, io, mime, f)
 end
 
-Base.show(io::IO, o::Owner) = print(io, "Owner(", o.id, ", ", repr(o.type), o.category === :component ? ")" : "; attribute)")
+Base.show(io::IO, o::Owner) = print(
+    io,
+    "Owner(",
+    o.id,
+    ", ",
+    repr(o.type),
+    o.category === :component ? ")" : "; attribute)",
+)
 
 function Base.show(io::IO, s::SingleTimeSeries)
     print(io, "SingleTimeSeries(", repr(s.name), ", ", s.initial, ", ", s.resolution, ", ")
@@ -123,6 +131,11 @@ function Base.show(io::IO, s::SingleTimeSeries)
     return nothing
 end
 
-Base.show(io::IO, w::DimWindow) = print(io, "DimWindow(", join(("$(repr(k)) => $v" for (k, v) in sort!(collect(w.dims); by = first)), ", "), ")")
+Base.show(io::IO, w::DimWindow) = print(
+    io,
+    "DimWindow(",
+    join(("$(repr(k)) => $v" for (k, v) in sort!(collect(w.dims); by = first)), ", "),
+    ")",
+)
 
 count_of(n, noun) = string(n, " ", noun, n == 1 || noun == "series" ? "" : "s")

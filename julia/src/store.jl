@@ -6,7 +6,7 @@ any task and thread.
 """
 mutable struct Store <: Managed
     handle::UInt64
-    path::Union{String,Nothing}
+    path::Union{String, Nothing}
     read_only::Bool
     Store(handle, path, read_only) = manage(new(handle, path, read_only))
 end
@@ -70,9 +70,7 @@ memory_store(f::Function) = with_closed(f, memory_store())
 
 function new_store(call, path, options, read_only)
     text, handle = json(options), Ref{UInt64}(0)
-    GC.@preserve path text background(
-        job -> call(path, sizeof(path), text, sizeof(text), handle, job),
-    )
+    GC.@preserve path text background(job -> call(path, sizeof(path), text, sizeof(text), handle, job))
     return Store(handle[], path, read_only)
 end
 

@@ -58,14 +58,16 @@ function spans(f, start::Ptr{T}, ends::Ptr{UInt64}, rows) where {T}
 end
 
 # The values of features, as they are stored and returned.
-const FeatureValue = Union{Bool,Int64,Float64,String}
+const FeatureValue = Union{Bool, Int64, Float64, String}
 
 # One dictionary per row from a table with one line per row and key.
 function features_of(lines, rows)
-    features = [Dict{String,FeatureValue}() for _ in 1:rows]
+    features = [Dict{String, FeatureValue}() for _ in 1:rows]
     for i in eachindex(lines[:row])
         kind = lines[:kind][i]
-        value = kind == 0 ? lines[:int][i] : kind == 1 ? lines[:float][i] : kind == 2 ? lines[:bool][i] : lines[:text][i]
+        value = kind == 0 ?
+            lines[:int][i] :
+            kind == 1 ? lines[:float][i] : kind == 2 ? lines[:bool][i] : lines[:text][i]
         features[lines[:row][i] + 1][lines[:key][i]] = value
     end
     return features

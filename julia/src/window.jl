@@ -18,14 +18,14 @@ DimWindow("lat" => (120, 218), "lon" => [1150, 1151, 0, 1], "lev" => :all)
 ```
 """
 struct DimWindow
-    dims::Dict{String,Any}
-    DimWindow(dims::Pair...) = new(Dict{String,Any}(String(name) => selector(name, s) for (name, s) in dims))
+    dims::Dict{String, Any}
+    DimWindow(dims::Pair...) = new(Dict{String, Any}(String(name) => selector(name, s) for (name, s) in dims))
 end
 
 DimWindow(dims::AbstractDict) = DimWindow(collect(dims)...)
 
 # The selector in the form of the wire.
-function selector(name, s::Union{NTuple{2,Integer},NTuple{3,Integer}})
+function selector(name, s::Union{NTuple{2, Integer}, NTuple{3, Integer}})
     all(>=(0), s) || throw(invalid("the selector $s of \"$name\" has a negative number; indices count from 0"))
     return (slice = Int[s...],)
 end
@@ -36,13 +36,11 @@ function selector(name, s::AbstractVector{<:Integer})
 end
 
 function selector(name, s::AbstractRange)
-    throw(
-        invalid(
-            "the selector of \"$name\" is the range $s, which in Julia counts from 1 and includes its end; a window " *
+    throw(invalid(
+        "the selector of \"$name\" is the range $s, which in Julia counts from 1 and includes its end; a window " *
             "counts from 0: write (start, stop) with stop not included, here ($(first(s) - 1), $(last(s))) if you " *
             "mean the elements $s",
-        ),
-    )
+    ))
 end
 
 selector(name, s::Symbol) = s === :all ? "all" : throw(bad_selector(name, s))

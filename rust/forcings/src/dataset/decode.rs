@@ -5,7 +5,7 @@ use super::convert::{self, Overflow};
 use super::packing::{Rules, Target};
 use super::read::FieldRead;
 use super::resolve::{Axes, Records};
-use super::schema::{Schema, SchemaField};
+use super::schema::Schema;
 use super::select::Selection;
 use super::text;
 use super::{Dataset, Field, Values};

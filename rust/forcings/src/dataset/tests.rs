@@ -215,12 +215,16 @@ fn strings_obey_selections() {
     let file = MemoryFile::new(&[("a", 2), ("b", 3)]).strings("s", &["a", "b"], &["p", "q", "r", "s", "t", "ü"]);
     assert_eq!(strings(&get(&file, &all()).variables[0]), ["p", "q", "r", "s", "t", "ü"]);
     let picked = get(&file, &select(r#"{"dims": {"b": {"indices": [2, 0]}, "a": {"slice": [1, 2]}}}"#));
-    assert_eq!((strings(&picked.variables[0]), &picked.variables[0].shape[..]), (&["ü".into(), "s".into()][..], &[1, 2][..]));
+    assert_eq!(
+        (strings(&picked.variables[0]), &picked.variables[0].shape[..]),
+        (&["ü".into(), "s".into()][..], &[1, 2][..])
+    );
 }
 
 #[test]
 fn one_map_of_names_narrows_fields_of_every_rank() {
-    let json = r#"{"dims": {"lat": {"slice": [1, 3]}, "lon": {"indices": [4, 0, 0]}, "lon_edge": {"slice": [0, 6, 4]}}}"#;
+    let json =
+        r#"{"dims": {"lat": {"slice": [1, 3]}, "lon": {"indices": [4, 0, 0]}, "lon_edge": {"slice": [0, 6, 4]}}}"#;
     let dataset = get(&staggered(), &select(json));
     let shape = |name| dataset.variable(name).unwrap().shape.clone();
     assert_eq!((shape("ps"), shape("t"), shape("u")), (vec![2, 2, 3], vec![2, 3, 2, 3], vec![2, 2, 2]));
@@ -295,16 +299,21 @@ fn positions_bind_to_variables_of_that_rank_and_then_by_name() {
     assert_eq!(f64s(dataset.coord("lat").unwrap()), [1.5, -1.5]);
     selection_refused(&file, r#"{"axes": ["all", "all"]}"#, "no data variable has 2 dimensions");
     selection_refused(&file, r#"{"axes": [{"slice": [0, 1]}, "all", "all"]}"#, "time axis");
-    let swapped = MemoryFile::new(&[("a", 2), ("b", 2)])
-        .numbers("ab", &["a", "b"], &[1, 2, 3, 4])
-        .numbers("ba", &["b", "a"], &[1, 2, 3, 4]);
+    let swapped = MemoryFile::new(&[("a", 2), ("b", 2)]).numbers("ab", &["a", "b"], &[1, 2, 3, 4]).numbers(
+        "ba",
+        &["b", "a"],
+        &[1, 2, 3, 4],
+    );
     selection_refused(&swapped, r#"{"axes": [{"slice": [0, 1]}, "all"]}"#, "two selectors");
     let text = MemoryFile::new(&[("n", 2), ("strlen", 2), ("m", 2)])
         .chars("label", &["n", "strlen"], b"abcd")
         .chars("title", &["m"], b"hi")
         .numbers("v", &["n"], &[1, 2]);
     let dataset = get(&text, &select(r#"{"axes": [{"indices": [1]}]}"#));
-    assert_eq!((strings(&dataset.variables[0]), strings(&dataset.variables[1])), (&["cd".into()][..], &["hi".into()][..]));
+    assert_eq!(
+        (strings(&dataset.variables[0]), strings(&dataset.variables[1])),
+        (&["cd".into()][..], &["hi".into()][..])
+    );
     selection_refused(&text, r#"{"axes": ["all", "all"]}"#, "no data variable has 2 dimensions");
 }
 
@@ -342,7 +351,10 @@ fn records_that_do_not_fit_are_refused() {
         (records("time", &[0, 2], false), "record 2 of dimension \"time\" is outside 0:1"),
         (records("time", &[0, 1], true), "2 records cannot leave out"),
         (
-            Request { records: records("lev", &[0], false).records, ..select(r#"{"dims": {"lev": {"slice": [0, 1]}}}"#) },
+            Request {
+                records: records("lev", &[0], false).records,
+                ..select(r#"{"dims": {"lev": {"slice": [0, 1]}}}"#)
+            },
             "narrowed by the selection and by records",
         ),
     ] {
@@ -365,7 +377,10 @@ fn cells_beyond_a_short_variable_hold_its_fill_value() {
     let dataset = get(&file, &all());
     assert_eq!(i32s(&dataset.variables[0]), [1, 2, 3, 4, -5, -5, -5, -5]);
     assert_eq!(strings(&dataset.variables[1]), ["one", "", "", ""]);
-    let request = Request { records: records("time", &[3, 1], false).records, ..select(r#"{"dims": {"x": {"indices": [1, 0]}}}"#) };
+    let request = Request {
+        records: records("time", &[3, 1], false).records,
+        ..select(r#"{"dims": {"x": {"indices": [1, 0]}}}"#)
+    };
     assert_eq!(i32s(&get(&file, &request).variables[0]), [-5, -5, 4, 3]);
     let masked = file.change(|_| {});
     assert_eq!(get(&masked, &records("time", &[3], true)).variables[0].shape, [2]);
@@ -377,8 +392,7 @@ fn a_shape_that_contradicts_its_dimensions_is_refused() {
     assert_eq!(refused(&file, &all()).0, ErrorKind::Format);
     let file = MemoryFile::new(&[("x", 2)]).numbers("v", &["x"], &[1, 2]).change(|v| v.dimensions = vec![9]);
     assert_eq!(refused(&file, &all()).0, ErrorKind::Format);
-    let huge = MemoryFile::new(&[("x", 1 << 40), ("y", 1 << 40)])
-        .numbers::<f64>("v", &["x", "y"], &[]);
+    let huge = MemoryFile::new(&[("x", 1 << 40), ("y", 1 << 40)]).numbers::<f64>("v", &["x", "y"], &[]);
     assert!(decode(&huge, &all(), DecodeOptions::default()).unwrap_err().to_string().contains("too large for memory"));
     let large = MemoryFile::new(&[("x", 1 << 58)]).numbers::<f64>("v", &["x"], &[]);
     assert!(decode(&large, &all(), DecodeOptions::default()).unwrap_err().to_string().contains("there is no memory"));

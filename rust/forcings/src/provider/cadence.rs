@@ -84,7 +84,8 @@ impl Cadence {
             if let (Some(first), Some(found)) = (calendar, found) {
                 if !first.shares_time_line(found) {
                     let path = pool.path(0).display();
-                    let detail = format!("its calendar is {found}, that of {path} is {first}; give each its own provider");
+                    let detail =
+                        format!("its calendar is {found}, that of {path} is {first}; give each its own provider");
                     return Err(Error::format(pool.path(file), detail));
                 }
             }
@@ -115,7 +116,10 @@ impl Cadence {
         }
         let (ticks, places): (Vec<_>, Vec<_>) = parts.into_iter().flatten().unzip();
         if ticks.is_empty() {
-            return Err(Error::format(pool.path(0), format!("dimension \"{dim}\" has no record, so there are no times")));
+            return Err(Error::format(
+                pool.path(0),
+                format!("dimension \"{dim}\" has no record, so there are no times"),
+            ));
         }
         Ok(Cadence { ticks, places, time_dim: Some(dim), calendar })
     }

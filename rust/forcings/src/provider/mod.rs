@@ -9,8 +9,6 @@ mod pool;
 #[allow(clippy::module_inception, reason = "the module is named after its one type")]
 mod provider;
 mod sampler;
-#[cfg(test)]
-mod tests;
 mod windows;
 
 pub use options::ProviderOptions;

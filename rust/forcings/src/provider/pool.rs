@@ -104,7 +104,11 @@ impl FilePool {
         }
         recent.retain(|f| *f != file);
         recent.push_back(file);
-        if recent.len() > MAX_OPEN { recent.pop_front() } else { None }
+        if recent.len() > MAX_OPEN {
+            recent.pop_front()
+        } else {
+            None
+        }
     }
 }
 

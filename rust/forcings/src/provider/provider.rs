@@ -208,11 +208,7 @@ impl Provider {
 
     /// Reads from the file of a place, and makes sure that it was the file that was opened, from the first byte to the
     /// last: what a changed file gives is worth nothing, errors included.
-    fn read<R>(
-        &self,
-        place: Place,
-        decode: impl FnOnce(&OpenFile, Request, DecodeOptions) -> Result<R>,
-    ) -> Result<R> {
+    fn read<R>(&self, place: Place, decode: impl FnOnce(&OpenFile, Request, DecodeOptions) -> Result<R>) -> Result<R> {
         let source = &*self.0.source;
         let file = source.pool.open(place.file)?;
         // Without the dimension in any field, every record is the whole.

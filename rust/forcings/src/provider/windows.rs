@@ -67,7 +67,11 @@ fn pick(window: &AxisRead, union: &AxisRead, len: u64) -> Pick {
         _ => positions(window, len).map(|p| p as usize).collect(),
     };
     let whole = list.len() as u64 == count(union, len) && list.iter().enumerate().all(|(i, p)| i == *p);
-    if whole { Pick::All } else { Pick::List(list) }
+    if whole {
+        Pick::All
+    } else {
+        Pick::List(list)
+    }
 }
 
 fn cut(whole: &Dataset, picks: &HashMap<Arc<str>, Pick>) -> Dataset {

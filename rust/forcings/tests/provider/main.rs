@@ -1,0 +1,7 @@
+//! Providers over files that netCDF-C wrote.
+
+mod damage;
+mod samples;
+mod support;
+mod times;
+mod windows;
