@@ -13,7 +13,7 @@
  * where they are integers.
  * Every function may be called on any thread; a reader and a group serve one caller at a time.
  * A function with `out_job` runs on the caller's thread when that is null. Otherwise it returns at once with a handle
- * in it: wait until `forcings_job_is_done`, then `forcings_job_finish` returns the status and writes the other
+ * in it: wait until `forcings_job_wait`, then `forcings_job_finish` returns the status and writes the other
  * out-parameters; they, and the arguments said to be borrowed, must stay valid until then.
  */
 
@@ -26,6 +26,9 @@
 // The version of this interface: `major * 65536 + minor`. Another major version is another interface; a larger
 // minor version only adds.
 #define FORCINGS_ABI_VERSION 65536
+
+// The data of one or more members at a time. Read-only; may be read on any thread.
+typedef struct ForcingsSample ForcingsSample;
 
 // A result with named, typed columns of one length. Read-only; may be read on any thread.
 typedef struct ForcingsTable ForcingsTable;
@@ -51,6 +54,66 @@ int32_t forcings_last_error(const uint8_t **out_text,
                             int64_t *out_state,
                             int64_t *out_numbers);
 
+// Builds a prefetch group over `n` providers. `options` is JSON: `keys` (one per provider), and optionally `depth`,
+// `max_bytes`, `workers`, `inline`. The group keeps what it needs of the providers; their handles may be closed.
+int32_t forcings_group_build(const uint8_t *options,
+                             uint64_t options_len,
+                             const uint64_t *providers,
+                             uint64_t n,
+                             uint64_t *out_group);
+
+// Cancels, waits for the threads and ends them. Samples stay valid. See `out_job` above.
+int32_t forcings_group_close(uint64_t group, uint64_t *out_job);
+
+// The times at which the epochs begin. Writes up to `capacity` of them and always their number.
+int32_t forcings_group_boundaries(uint64_t group,
+                                  double *out_times,
+                                  uint64_t capacity,
+                                  uint64_t *out_count);
+
+// Declares the order: `order` is 0 forward, 1 reverse, 2 the `n` epochs of the list. `from` is the epoch to begin at, or
+// -1. Epochs count from 0.
+int32_t forcings_group_start(uint64_t group,
+                             int32_t order,
+                             const uint64_t *epochs,
+                             uint64_t n,
+                             int64_t from);
+
+// Delivers epoch `k` if it is ready; otherwise `out_sample` receives null. Never waits and never decodes.
+int32_t forcings_group_try_take(uint64_t group,
+                                uint64_t k,
+                                ForcingsSample **out_sample);
+
+// Waits until epoch `k` is ready, at most `timeout_ms`, and tells whether it is.
+int32_t forcings_group_wait(uint64_t group, uint64_t k, uint64_t timeout_ms, uint8_t *out_ready);
+
+// In a group that decodes inline: decodes one queued sample on this thread. `out_decoded` receives 0 if none is queued.
+int32_t forcings_group_decode_one(uint64_t group,
+                                  uint8_t *out_decoded);
+
+// Whether epoch `k` is the next entry and would be delivered without waiting.
+int32_t forcings_group_is_ready(uint64_t group, uint64_t k, uint8_t *out_ready);
+
+// Drops the order and all pending work; with `wait` (0 or 1) returns when nothing is decoded any more. See `out_job`
+// above.
+int32_t forcings_group_cancel(uint64_t group,
+                              uint8_t wait,
+                              uint64_t *out_job);
+
+// Counts `seconds` as time in which the consumer waited, for one that waits by other means.
+int32_t forcings_group_note_wait(uint64_t group, double seconds);
+
+// How many delivered epochs the consumer still holds, and their bytes.
+int32_t forcings_group_alive(uint64_t group, uint64_t *out_slots, uint64_t *out_bytes);
+
+// What the group counted: a table with one row and the columns `waited_s`, `decode_s`, `peak_bytes`, `epochs_decoded`,
+// `samples_decoded`, `samples_reused`, `oversize_epochs`, `overlap`.
+int32_t forcings_group_stats(uint64_t group,
+                             ForcingsTable **out_table);
+
+// Whether `handle` names something that is not closed. Any number may be asked about.
+int32_t forcings_handle_is_open(uint64_t handle, uint8_t *out_open);
+
 // Closes a handle of any kind soon, on a native thread. Never waits and never fails: made for finalizers.
 void forcings_handle_release(uint64_t handle);
 
@@ -61,12 +124,109 @@ int32_t forcings_live_count(uint64_t *out_handles, uint64_t *out_pointers);
 // process; calls that come later find closed handles. Returns the first error of a close.
 int32_t forcings_shutdown(void);
 
-// Whether the job has ended. It never waits.
-int32_t forcings_job_is_done(uint64_t job, uint8_t *out_done);
+// Waits until the job has ended, at most `timeout_ms`, and tells whether it has. With 0 it only asks.
+int32_t forcings_job_wait(uint64_t job,
+                          uint64_t timeout_ms,
+                          uint8_t *out_done);
 
 // Ends a job that is done: writes the out-parameters of the call that started it, returns that call's status and
 // frees the handle. A job that still runs is the status `InvalidParameter`, and stays.
 int32_t forcings_job_finish(uint64_t job);
+
+// Opens a provider. `options` is JSON: `files` (paths), `format` (`"netcdf"`), `variables` (names; none for all), and
+// optionally `times`, `time_dim`, `select` (a selection in its wire form), `group`. See `out_job` above.
+int32_t forcings_provider_open(const uint8_t *options,
+                               uint64_t options_len,
+                               uint64_t *out_provider,
+                               uint64_t *out_job);
+
+// Closes a provider. What was made from it stays valid.
+int32_t forcings_provider_close(uint64_t provider);
+
+// The refresh times. Writes up to `capacity` of them and always their number.
+int32_t forcings_provider_times(uint64_t provider,
+                                double *out_times,
+                                uint64_t capacity,
+                                uint64_t *out_count);
+
+// A table with one row: `calendar` (none for explicit times), `is_const`, `supports_selection`.
+int32_t forcings_provider_describe(uint64_t provider, ForcingsTable **out_table);
+
+// Decodes the data in force at `t`. See `out_job` above.
+int32_t forcings_provider_sample_at(uint64_t provider,
+                                    double t,
+                                    ForcingsSample **out_sample,
+                                    uint64_t *out_job);
+
+// As `forcings_provider_sample_at`; the provider keeps what it decoded for the next call. See `out_job` above.
+int32_t forcings_provider_refresh(uint64_t provider,
+                                  double t,
+                                  ForcingsSample **out_sample,
+                                  uint64_t *out_job);
+
+// Decodes everything. See `out_job` above.
+int32_t forcings_provider_materialize(uint64_t provider,
+                                      ForcingsSample **out_sample,
+                                      uint64_t *out_job);
+
+// A provider of the same files that reads only `window`, a selection in its wire form.
+int32_t forcings_provider_with_window(uint64_t provider,
+                                      const uint8_t *window,
+                                      uint64_t window_len,
+                                      uint64_t *out_provider);
+
+// Gives a sample back; null is ignored. Nothing that was read from it may be used any more.
+void forcings_sample_release(ForcingsSample *sample);
+
+// For each member, in byte-wise order of their keys, its anchor and whether that changed (0 or 1); and the time of the
+// sample. `out_anchors` and `out_changed` have room for `capacity` members, which must be all.
+int32_t forcings_sample_members(const ForcingsSample *sample,
+                                double *out_anchors,
+                                uint8_t *out_changed,
+                                uint64_t capacity,
+                                double *out_time);
+
+// One variable or coordinate of a member. `out_found` receives 0 if there is none of that name; otherwise 1, and
+// `out_type` the element type (0 `double`, 1 `float`, 2 `int64_t`, 3 `int32_t`, 5 bytes 0 or 1, 6 texts), `out_rank` and
+// `out_shape` the extents, slowest first, `out_values` the elements (null for texts, see `forcings_sample_strings`).
+// The pointers live as long as the sample.
+int32_t forcings_sample_field(const ForcingsSample *sample,
+                              uint64_t member,
+                              const uint8_t *name,
+                              uint64_t name_len,
+                              uint8_t *out_found,
+                              int32_t *out_type,
+                              uint64_t *out_rank,
+                              const uint64_t **out_shape,
+                              const void **out_values);
+
+// The names of a member's variables and coordinates: a table with the columns `name` and `is_coord`.
+int32_t forcings_sample_names(const ForcingsSample *sample,
+                              uint64_t member,
+                              ForcingsTable **out_table);
+
+// The names of a field's dimensions, slowest first: a table with the column `dim`.
+int32_t forcings_sample_dims(const ForcingsSample *sample,
+                             uint64_t member,
+                             const uint8_t *name,
+                             uint64_t name_len,
+                             ForcingsTable **out_table);
+
+// The elements of a field of texts, row-major: a table with the column `text`.
+int32_t forcings_sample_strings(const ForcingsSample *sample,
+                                uint64_t member,
+                                const uint8_t *name,
+                                uint64_t name_len,
+                                ForcingsTable **out_table);
+
+// The attributes of a field, or of the file when `name` is empty: a table with one line per value. `key` is the
+// attribute's name; `is_list` tells a list from a single value; `kind` is 0 for an integer in `int`, 1 for a number in
+// `float`, 2 for a text in `text`, 3 for an unsigned integer whose bits are in `int`, and -1 for an empty list.
+int32_t forcings_sample_attributes(const ForcingsSample *sample,
+                                   uint64_t member,
+                                   const uint8_t *name,
+                                   uint64_t name_len,
+                                   ForcingsTable **out_table);
 
 // Sets the wake-up call of the process, in place of an earlier one. `wake(context)` is called on native threads
 // whenever a job has ended or a group's next epoch is ready; it must only wake the caller's event loop, and stay

@@ -12,10 +12,10 @@ use std::sync::{mpsc, Arc, LazyLock};
 pub(crate) trait Object: Any + Send + Sync {
     /// What error texts call it.
     const NOUN: &'static str;
-    /// Whether it is closed before others when everything closes: users of an object go before the object.
+    /// Its turn when everything is closed: users of an object go before the object.
     const CLOSE_ORDER: u8;
 
-    /// Ends its work. Called once, without a lock of this module.
+    /// Ends its work; a second call does nothing. Called without a lock of this module.
     ///
     /// # Errors
     /// Those of the object's own close.
@@ -108,16 +108,21 @@ pub(crate) fn get<T: Object>(handle: u64) -> Result<Arc<T>> {
 /// Closes what `handle` names; a handle that was closed before is left alone.
 ///
 /// # Errors
-/// `InvalidParameter` as [`get`], and those of the object's own close; the handle is gone in any case.
+/// `InvalidParameter` as [`get`], and those of the object's own close, after which the handle is still good.
 pub(crate) fn close<T: Object>(handle: u64) -> Result<()> {
     match get::<T>(handle) {
         Err(Error::Closed(_)) => Ok(()),
         Err(error) => Err(error),
-        Ok(_) => close_any(handle),
+        Ok(object) => {
+            object.close()?;
+            take(handle);
+            Ok(())
+        }
     }
 }
 
-fn close_any(handle: u64) -> Result<()> {
+/// Closes what `handle` names, of any kind; the handle is gone in any case.
+fn discard(handle: u64) -> Result<()> {
     take(handle).map_or(Ok(()), |entry| (entry.close)(entry.object.as_ref()))
 }
 
@@ -144,11 +149,25 @@ static RELEASED: LazyLock<Option<mpsc::Sender<u64>>> = LazyLock::new(|| {
     let close_all = move || {
         for handle in receiver {
             // Nobody is left to be told about an error of this close.
-            let _ = catch("forcings_handle_release", || close_any(handle));
+            let _ = catch("forcings_handle_release", || discard(handle));
         }
     };
     std::thread::Builder::new().name("forcings-close".into()).spawn(close_all).ok().map(|_| sender)
 });
+
+/// Whether `handle` names something that is not closed. Any number may be asked about.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_handle_is_open(handle: u64, out_open: *mut u8) -> i32 {
+    guard("forcings_handle_is_open", || {
+        // SAFETY: the caller passes a writable pointer, as the header asks.
+        let open = unsafe { Out::new("out_open", out_open) }?;
+        let (index, generation) = split(handle);
+        let slots = SLOTS.read();
+        let slot = slots.all.get(index).filter(|slot| slot.generation == generation);
+        open.set(u8::from(slot.is_some_and(|slot| slot.entry.is_some())));
+        Ok(())
+    })
+}
 
 /// Closes a handle of any kind soon, on a native thread. Never waits and never fails: made for finalizers.
 #[no_mangle]
@@ -157,7 +176,7 @@ pub extern "C" fn forcings_handle_release(handle: u64) {
         match &*RELEASED {
             // The receiver lives as long as the process.
             Some(sender) => drop(sender.send(handle)),
-            None => close_any(handle)?,
+            None => discard(handle)?,
         }
         Ok(())
     });
@@ -193,7 +212,7 @@ pub extern "C" fn forcings_shutdown() -> i32 {
         open.sort_unstable();
         let mut result = Ok(());
         for (_, handle) in open {
-            let closed = catch("forcings_shutdown", || close_any(handle));
+            let closed = catch("forcings_shutdown", || discard(handle));
             result = result.and(closed);
         }
         result
@@ -230,6 +249,7 @@ mod tests {
         assert_eq!(close::<Other>(first).unwrap_err().kind(), ErrorKind::InvalidParameter);
         close::<Thing>(first).unwrap();
         close::<Thing>(first).unwrap();
+        discard(first).unwrap();
         assert_eq!(closed.load(Ordering::Relaxed), 1);
         assert_eq!(get::<Thing>(first).err().map(|e| e.kind()), Some(ErrorKind::Closed));
         let second = insert(Arc::new(Thing(closed)));

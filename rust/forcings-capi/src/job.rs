@@ -5,8 +5,9 @@ use crate::handle::{self, Object};
 use crate::output::Out;
 use crate::{guard::guard, session};
 use forcings::{Error, Result};
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Writes the results of a call to its out-parameters.
 type Deliver = Box<dyn FnOnce() + Send>;
@@ -19,6 +20,7 @@ enum State {
 
 struct Job {
     state: Mutex<State>,
+    done: Condvar,
 }
 
 impl Object for Job {
@@ -48,11 +50,12 @@ pub(crate) unsafe fn run<T: Send + 'static>(
     }
     // SAFETY: the caller promises a place that is valid for a write.
     let out = unsafe { Out::new("out_job", out_job) }?;
-    let job = Arc::new(Job { state: Mutex::new(State::Running) });
+    let job = Arc::new(Job { state: Mutex::new(State::Running), done: Condvar::new() });
     let handle = handle::insert(Arc::clone(&job));
     let body = move || {
         let result = catch(operation, work);
         *job.state.lock() = State::Done(result.map(|value| Box::new(move || deliver(value)) as Deliver));
+        job.done.notify_all();
         session::notify(handle);
     };
     match std::thread::Builder::new().name("forcings-job".into()).spawn(body) {
@@ -67,14 +70,20 @@ pub(crate) unsafe fn run<T: Send + 'static>(
     }
 }
 
-/// Whether the job has ended. It never waits.
+/// Waits until the job has ended, at most `timeout_ms`, and tells whether it has. With 0 it only asks.
 #[no_mangle]
-pub unsafe extern "C" fn forcings_job_is_done(job: u64, out_done: *mut u8) -> i32 {
-    guard("forcings_job_is_done", || {
+pub unsafe extern "C" fn forcings_job_wait(job: u64, timeout_ms: u64, out_done: *mut u8) -> i32 {
+    guard("forcings_job_wait", || {
         // SAFETY: the caller passes a writable pointer, as the header asks.
         let done = unsafe { Out::new("out_done", out_done) }?;
         let job = handle::get::<Job>(job)?;
-        done.set(u8::from(!matches!(*job.state.lock(), State::Running)));
+        let mut state = job.state.lock();
+        if let Some(deadline) = Instant::now().checked_add(Duration::from_millis(timeout_ms)) {
+            job.done.wait_while_until(&mut state, |s| matches!(s, State::Running), deadline);
+        } else {
+            job.done.wait_while(&mut state, |s| matches!(s, State::Running));
+        }
+        done.set(u8::from(!matches!(*state, State::Running)));
         Ok(())
     })
 }
@@ -89,7 +98,7 @@ pub extern "C" fn forcings_job_finish(job: u64) -> i32 {
         match std::mem::replace(&mut *state, State::Finished) {
             State::Running => {
                 *state = State::Running;
-                Err(Error::invalid("this job still runs; wait until forcings_job_is_done says so"))
+                Err(Error::invalid("this job still runs; wait until forcings_job_wait says so"))
             }
             State::Finished => Err(Error::Closed("job")),
             State::Done(result) => {
@@ -108,11 +117,8 @@ mod tests {
 
     fn wait(job: u64) {
         let mut done = 0;
-        while done == 0 {
-            std::thread::yield_now();
-            // SAFETY: `done` is a local variable.
-            assert_eq!(unsafe { forcings_job_is_done(job, &mut done) }, 0);
-        }
+        // SAFETY: `done` is a local variable.
+        assert_eq!((unsafe { forcings_job_wait(job, u64::MAX, &mut done) }, done), (0, 1));
     }
 
     #[test]

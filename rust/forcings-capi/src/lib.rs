@@ -11,17 +11,35 @@
 #![allow(clippy::missing_safety_doc, reason = "one contract, stated above, holds for every exported function")]
 
 mod error;
+mod group;
 mod guard;
 mod handle;
 mod input;
 mod job;
+mod listing;
 mod output;
+mod provider;
+mod sample;
 mod session;
 mod table;
+mod wire;
 
 pub use error::forcings_last_error;
-pub use handle::{forcings_handle_release, forcings_live_count, forcings_shutdown};
-pub use job::{forcings_job_finish, forcings_job_is_done};
+pub use group::{
+    forcings_group_alive, forcings_group_boundaries, forcings_group_build, forcings_group_cancel, forcings_group_close,
+    forcings_group_decode_one, forcings_group_is_ready, forcings_group_note_wait, forcings_group_start,
+    forcings_group_stats, forcings_group_try_take, forcings_group_wait,
+};
+pub use handle::{forcings_handle_is_open, forcings_handle_release, forcings_live_count, forcings_shutdown};
+pub use job::{forcings_job_finish, forcings_job_wait};
+pub use provider::{
+    forcings_provider_close, forcings_provider_describe, forcings_provider_materialize, forcings_provider_open,
+    forcings_provider_refresh, forcings_provider_sample_at, forcings_provider_times, forcings_provider_with_window,
+};
+pub use sample::{
+    forcings_sample_attributes, forcings_sample_dims, forcings_sample_field, forcings_sample_members,
+    forcings_sample_names, forcings_sample_release, forcings_sample_strings, ForcingsSample,
+};
 pub use session::{forcings_session_attach, forcings_session_detach, forcings_session_drain, ForcingsWake};
 pub use table::{forcings_table_column, forcings_table_free, forcings_table_size, ForcingsTable};
 

@@ -8,7 +8,7 @@ pub(crate) struct Out<T>(*mut T);
 
 // SAFETY: an `Out` is written by one thread, the one that ends the call or finishes its job; the caller keeps the
 // place valid until then.
-unsafe impl<T: Send> Send for Out<T> {}
+unsafe impl<T> Send for Out<T> {}
 
 impl<T> Out<T> {
     /// Zeroes the place.
@@ -33,4 +33,28 @@ impl<T> Out<T> {
         // SAFETY: `new` was given a place that stays valid for writes.
         unsafe { self.0.write(value) };
     }
+}
+
+/// Copies up to `capacity` of `values` to the places of the caller, and sets `count` to the number of all.
+///
+/// # Errors
+/// `InvalidParameter` when there are places but the pointer is null or misaligned.
+///
+/// # Safety
+/// `places` must be valid for writes of `capacity` elements.
+pub(crate) unsafe fn fill<T: Copy>(
+    name: &str,
+    values: &[T],
+    places: *mut T,
+    capacity: u64,
+    count: &Out<u64>,
+) -> Result<()> {
+    let capacity = crate::input::places(name, places, capacity)?;
+    count.set(values.len() as u64);
+    let n = values.len().min(capacity);
+    if n > 0 {
+        // SAFETY: the caller promises that many places, and `values` is not one of them.
+        unsafe { places.copy_from_nonoverlapping(values.as_ptr(), n) };
+    }
+    Ok(())
 }

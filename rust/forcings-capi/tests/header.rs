@@ -21,7 +21,7 @@ const PREFACE: &str = "/* The C interface of Forcings. Generated from the Rust s
  * where they are integers.
  * Every function may be called on any thread; a reader and a group serve one caller at a time.
  * A function with `out_job` runs on the caller's thread when that is null. Otherwise it returns at once with a handle
- * in it: wait until `forcings_job_is_done`, then `forcings_job_finish` returns the status and writes the other
+ * in it: wait until `forcings_job_wait`, then `forcings_job_finish` returns the status and writes the other
  * out-parameters; they, and the arguments said to be borrowed, must stay valid until then.
  */
 ";

@@ -5,12 +5,12 @@ use super::orders::Order;
 use super::sample::EpochSample;
 use super::shared::{Shared, State, Taking};
 use super::stats::Stats;
+use super::sync::thread::{Builder, JoinHandle};
+use super::sync::{Mutex, MutexGuard};
 use super::waker::Waker;
 use crate::error::GroupState;
 use crate::{Error, Result};
-use parking_lot::{Mutex, MutexGuard};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Decodes the coming epochs of its members while the consumer works on the present one.
@@ -74,7 +74,7 @@ impl PrefetchGroup {
             let shared = group.shared.clone();
             // Linux shows the first 15 bytes.
             let name = format!("forcings-dec-{worker}");
-            let thread = std::thread::Builder::new().name(name.clone()).spawn(move || shared.serve());
+            let thread = Builder::new().name(name.clone()).spawn(move || shared.serve());
             // An early return drops the group, which ends the threads started so far.
             let thread = thread.map_err(|error| Error::io(format!("worker thread {name}"), error))?;
             group.threads.lock().push(thread);

@@ -8,6 +8,8 @@
 mod alive;
 mod budget;
 mod builder;
+#[cfg(all(test, feature = "shuttle"))]
+mod explored;
 mod group;
 mod orders;
 mod plan;
@@ -15,7 +17,8 @@ mod sample;
 mod schedule;
 mod shared;
 mod stats;
-#[cfg(test)]
+mod sync;
+#[cfg(all(test, not(feature = "shuttle")))]
 mod tests;
 mod waker;
 

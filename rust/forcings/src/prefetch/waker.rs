@@ -1,6 +1,6 @@
 //! The consumer's own wake-up call, for consumers that wait by other means than a blocked thread.
 
-use parking_lot::Mutex;
+use super::sync::Mutex;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 /// What is called when the head of the order becomes ready, or the order ends under a waiting consumer.

@@ -18,7 +18,7 @@ mod raw;
 mod storage;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub(crate) use attribute::RawAttribute;
 pub(crate) use dataset::Hdf5Dataset;

@@ -3,6 +3,9 @@
 
 mod tree;
 
+#[cfg(test)]
+mod tests;
+
 use super::hdf5::{Hdf5Dataset, Hdf5File};
 use super::{Attribute, Container, Dimension, ElementType, Variable};
 use crate::chunks::{ByteSource, Layout};

@@ -5,6 +5,7 @@ use super::attribute;
 use super::file::{Group, DIMENSION_ID};
 use super::library::{c_name, check, check_id, enter, properties, Id};
 use crate::array::DType;
+use crate::chunks::EncodeFilter;
 use crate::Result;
 use hdf5_sys::h5::{herr_t, hsize_t};
 use hdf5_sys::h5d::{H5Dcreate2, H5Dopen2, H5Dwrite, H5Dwrite_chunk};
@@ -47,10 +48,8 @@ pub(crate) struct VariableSpec<'a> {
     pub(crate) chunk: &'a [u64],
     /// One element as found in cells that were never written.
     pub(crate) fill: &'a [u8],
-    /// Whether chunks are shuffled.
-    pub(crate) shuffle: bool,
-    /// The level of the zlib filter, if there is one.
-    pub(crate) deflate: Option<u32>,
+    /// The filters that chunks are encoded by, in this order.
+    pub(crate) pipeline: &'a [EncodeFilter],
 }
 
 /// An open variable.
@@ -100,11 +99,12 @@ impl Group {
         // SAFETY: the lock is held; the list is live and the fill is one element of the type.
         unsafe {
             check(H5Pset_fill_value(creation.get(), kind, spec.fill.as_ptr().cast()), what)?;
-            if spec.shuffle {
-                check(H5Pset_shuffle(creation.get()), what)?;
-            }
-            if let Some(level) = spec.deflate {
-                check(H5Pset_deflate(creation.get(), level), what)?;
+            for filter in spec.pipeline {
+                let status = match filter {
+                    EncodeFilter::Shuffle(_) => H5Pset_shuffle(creation.get()),
+                    EncodeFilter::Deflate(level) => H5Pset_deflate(creation.get(), (*level).into()),
+                };
+                check(status, what)?;
             }
         }
         self.create(spec.name, kind, &extents, &creation, spec.dimensions.iter())

@@ -83,6 +83,14 @@ impl H5File {
         self.attached.check_whole()
     }
 
+    /// An error if a write ever failed: then what HDF5 holds is not what the file holds.
+    ///
+    /// # Errors
+    /// `Hdf5`.
+    pub(crate) fn check_whole(&self) -> Result<()> {
+        self.attached.check_whole()
+    }
+
     /// Flushes and closes; everything that was opened in the file ends too.
     ///
     /// # Errors

@@ -41,20 +41,40 @@ pub(crate) trait FileLayer: ByteSource {
     /// Whether the file may be changed.
     fn writable(&self) -> bool;
 
+    /// Gives the lock up, for handles that outlive the store. Later reads and writes are `Closed` errors, since others may
+    /// have changed the file by then.
+    fn release(&self);
+
     /// The same file as a source of bytes.
     fn into_source(self: Arc<Self>) -> Arc<dyn ByteSource>;
 }
 
 /// A file that lives in memory and goes with its last handle.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct MemoryFile {
-    bytes: RwLock<Vec<u8>>,
+    content: RwLock<Content>,
+}
+
+#[derive(Debug)]
+enum Content {
+    Held(Vec<u8>),
+    /// The bytes are gone; this many they were.
+    Released(u64),
+}
+
+impl Content {
+    fn held(&mut self) -> Result<&mut Vec<u8>> {
+        match self {
+            Content::Held(bytes) => Ok(bytes),
+            Content::Released(_) => Err(Error::Closed("store")),
+        }
+    }
 }
 
 impl MemoryFile {
     /// An empty file.
     pub(crate) fn new() -> Self {
-        Self::default()
+        MemoryFile { content: RwLock::new(Content::Held(Vec::new())) }
     }
 
     fn grow(&self, bytes: &mut Vec<u8>, len: usize) -> Result<()> {
@@ -72,11 +92,15 @@ impl MemoryFile {
 
 impl ByteSource for MemoryFile {
     fn len(&self) -> u64 {
-        self.bytes.read().len() as u64
+        match &*self.content.read() {
+            Content::Held(bytes) => bytes.len() as u64,
+            Content::Released(len) => *len,
+        }
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
-        let bytes = self.bytes.read();
+        let content = self.content.read();
+        let Content::Held(bytes) = &*content else { return Err(Error::Closed("store")) };
         let start = self.position(offset)?;
         let run = start.checked_add(buffer.len()).and_then(|end| bytes.get(start..end)).ok_or_else(|| {
             let detail = format!("{} bytes at offset {offset} lie beyond the end of the file", buffer.len());
@@ -95,17 +119,19 @@ impl FileLayer for MemoryFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         let start = self.position(offset)?;
         let end = self.position(offset.saturating_add(bytes.len() as u64))?;
-        let mut all = self.bytes.write();
-        self.grow(&mut all, end)?;
+        let mut content = self.content.write();
+        let all = content.held()?;
+        self.grow(all, end)?;
         all[start..end].copy_from_slice(bytes);
         Ok(())
     }
 
     fn set_len(&self, len: u64) -> Result<()> {
         let len = self.position(len)?;
-        let mut bytes = self.bytes.write();
+        let mut content = self.content.write();
+        let bytes = content.held()?;
         bytes.truncate(len);
-        self.grow(&mut bytes, len)
+        self.grow(bytes, len)
     }
 
     fn sync(&self) -> Result<()> {
@@ -114,6 +140,13 @@ impl FileLayer for MemoryFile {
 
     fn writable(&self) -> bool {
         true
+    }
+
+    fn release(&self) {
+        let mut content = self.content.write();
+        if let Content::Held(bytes) = &*content {
+            *content = Content::Released(bytes.len() as u64);
+        }
     }
 
     fn into_source(self: Arc<Self>) -> Arc<dyn ByteSource> {
@@ -139,5 +172,7 @@ mod tests {
         assert_eq!(&all[..3], b"a\0\0");
         assert!(file.read_at(4, &mut all[..3]).is_err());
         assert!(file.read_at(u64::MAX, &mut all[..3]).is_err());
+        file.release();
+        assert_eq!(file.read_at(0, &mut all[..1]).unwrap_err().kind(), crate::ErrorKind::Closed);
     }
 }

@@ -112,6 +112,10 @@ impl FileLayer for Overlay {
         true
     }
 
+    fn release(&self) {
+        self.base.release();
+    }
+
     fn into_source(self: Arc<Self>) -> Arc<dyn ByteSource> {
         self
     }

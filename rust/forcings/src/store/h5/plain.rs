@@ -8,7 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 
 /// A locked file. The lock goes with the handle, or with the process.
@@ -18,6 +18,7 @@ pub(crate) struct PlainFile {
     path: PathBuf,
     len: AtomicU64,
     writable: bool,
+    released: AtomicBool,
 }
 
 impl PlainFile {
@@ -61,24 +62,30 @@ impl PlainFile {
             if writable {
                 holder::announce(path);
             }
-            return Ok(PlainFile { file, path: path.to_path_buf(), len: AtomicU64::new(meta.len()), writable });
+            let (path, len) = (path.to_path_buf(), AtomicU64::new(meta.len()));
+            return Ok(PlainFile { file, path, len, writable, released: AtomicBool::new(false) });
+        }
+    }
+
+    fn check_held(&self) -> Result<()> {
+        match self.released.load(Ordering::SeqCst) {
+            true => Err(Error::Closed("store")),
+            false => Ok(()),
         }
     }
 
     fn check_writable(&self) -> Result<()> {
-        if self.writable {
-            Ok(())
-        } else {
-            Err(Error::ReadOnlyStore { path: self.path.clone() })
+        self.check_held()?;
+        match self.writable {
+            true => Ok(()),
+            false => Err(Error::ReadOnlyStore { path: self.path.clone() }),
         }
     }
 }
 
 impl Drop for PlainFile {
     fn drop(&mut self) {
-        if self.writable {
-            holder::withdraw(&self.path);
-        }
+        self.release();
     }
 }
 
@@ -94,7 +101,9 @@ impl ByteSource for PlainFile {
                 format!("{} bytes at offset {offset} lie beyond the end of the file", buffer.len()),
             ),
             _ => Error::io(&self.path, e),
-        })
+        })?;
+        // Checked last: bytes that came while the lock was held are good.
+        self.check_held()
     }
 
     fn path(&self) -> &Path {
@@ -123,6 +132,17 @@ impl FileLayer for PlainFile {
 
     fn writable(&self) -> bool {
         self.writable
+    }
+
+    fn release(&self) {
+        if self.released.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        if self.writable {
+            holder::withdraw(&self.path);
+        }
+        // SAFETY: the descriptor belongs to `file`, which lives through the call; flock touches no memory.
+        unsafe { libc::flock(self.file.as_raw_fd(), libc::LOCK_UN) };
     }
 
     fn into_source(self: Arc<Self>) -> Arc<dyn ByteSource> {
@@ -174,7 +194,8 @@ mod tests {
         assert!(error.to_string().contains("reading"), "{error}");
         assert_eq!(readers[0].write_at(0, b"y").unwrap_err().kind(), ErrorKind::ReadOnlyStore);
         assert_eq!(readers[0].set_len(0).unwrap_err().kind(), ErrorKind::ReadOnlyStore);
-        drop(readers);
+        readers.iter().for_each(FileLayer::release);
+        assert_eq!(readers[0].read_at(0, &mut [0]).unwrap_err().kind(), ErrorKind::Closed);
         PlainFile::open(&path, false).unwrap();
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::array::DType;
-use crate::chunks::ByteSource;
+use crate::chunks::{ByteSource, EncodeFilter};
 use crate::{Error, ErrorKind, Result};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,8 +26,7 @@ fn sample(layer: &Arc<dyn FileLayer>) -> Result<()> {
         dimensions: dimensions_of_x,
         chunk: &chunk,
         fill: &fill,
-        shuffle: false,
-        deflate: None,
+        pipeline: &[],
     })?;
     let row: Vec<u8> = [10i32, 11, 12].iter().flat_map(|v| v.to_le_bytes()).collect();
     x.write_chunk(&[1, 0], &row)?;
@@ -40,8 +39,7 @@ fn sample(layer: &Arc<dyn FileLayer>) -> Result<()> {
         dimensions: &empty,
         chunk: &[1],
         fill: &1f64.to_le_bytes(),
-        shuffle: true,
-        deflate: Some(3),
+        pipeline: &[EncodeFilter::Shuffle(8), EncodeFilter::Deflate(3)],
     })?;
     file.flush()?;
     file.close()
@@ -140,6 +138,7 @@ impl FileLayer for Full {
     fn writable(&self) -> bool {
         true
     }
+    fn release(&self) {}
     fn into_source(self: Arc<Self>) -> Arc<dyn ByteSource> {
         self
     }

@@ -1,4 +1,7 @@
 //! Writes HDF5 files through the C library, with what netCDF-C never uses: new chunk indexes, user blocks, cycles.
+//! Test binaries of this crate include this file too.
+
+#![allow(unreachable_pub, dead_code, missing_docs, reason = "shared by test binaries, each of which uses a part")]
 
 use hdf5_sys::h5d::*;
 use hdf5_sys::h5f::*;
@@ -13,31 +16,31 @@ use std::ffi::{c_int, c_uint, c_void, CString};
 use std::path::Path;
 use std::ptr::null;
 
-pub(super) const UNLIMITED: u64 = u64::MAX;
+pub const UNLIMITED: u64 = u64::MAX;
 
 /// How a dataset of 32-bit integers is stored.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Spec {
-    pub(super) dims: Vec<u64>,
+pub struct Spec {
+    pub dims: Vec<u64>,
     /// Empty: `dims`.
-    pub(super) max: Vec<u64>,
+    pub max: Vec<u64>,
     /// Empty: contiguous.
-    pub(super) chunk: Vec<u64>,
-    pub(super) deflate: bool,
-    pub(super) shuffle: bool,
-    pub(super) fletcher32: bool,
-    pub(super) early: bool,
-    pub(super) plain_edges: bool,
-    pub(super) compact: bool,
-    pub(super) fill: Option<i32>,
-    pub(super) big_endian: bool,
+    pub chunk: Vec<u64>,
+    pub deflate: bool,
+    pub shuffle: bool,
+    pub fletcher32: bool,
+    pub early: bool,
+    pub plain_edges: bool,
+    pub compact: bool,
+    pub fill: Option<i32>,
+    pub big_endian: bool,
 }
 
 /// A chunk as the library reports it: offsets in elements, filter mask, address, stored bytes.
-pub(super) type Chunk = (Vec<u64>, u32, u64, u64);
+pub type Chunk = (Vec<u64>, u32, u64, u64);
 
 /// An open file; the library stays locked as long as it lives.
-pub(super) struct Library {
+pub struct Library {
     file: hid_t,
     _lock: parking_lot::ReentrantMutexGuard<'static, ()>,
 }
@@ -52,7 +55,7 @@ fn c(text: &str) -> CString {
 }
 
 impl Library {
-    pub(super) fn create(path: &Path, latest: bool, user_block: u64) -> Self {
+    pub fn create(path: &Path, latest: bool, user_block: u64) -> Self {
         let lock = LOCK.lock();
         // SAFETY: the lock is held; every pointer outlives its call; every id is checked.
         let file = unsafe {
@@ -69,7 +72,7 @@ impl Library {
         Library { file, _lock: lock }
     }
 
-    pub(super) fn dataset(&self, name: &str, spec: &Spec) {
+    pub fn dataset(&self, name: &str, spec: &Spec) {
         // SAFETY: as in `create`; lists have the rank that is passed with them.
         unsafe {
             let dcpl = good(H5Pcreate(*H5P_CLS_DATASET_CREATE));
@@ -108,7 +111,7 @@ impl Library {
     }
 
     /// Writes `values` to the block of elements from `start` on that has these `counts`.
-    pub(super) fn write(&self, name: &str, start: &[u64], counts: &[u64], values: &[i32]) {
+    pub fn write(&self, name: &str, start: &[u64], counts: &[u64], values: &[i32]) {
         assert_eq!(counts.iter().product::<u64>(), values.len() as u64);
         // SAFETY: as in `create`; `values` has as many elements as the selection.
         unsafe {
@@ -124,7 +127,7 @@ impl Library {
         }
     }
 
-    pub(super) fn resize(&self, name: &str, dims: &[u64]) {
+    pub fn resize(&self, name: &str, dims: &[u64]) {
         // SAFETY: as in `create`.
         unsafe {
             let set = good(H5Dopen2(self.file, c(name).as_ptr(), 0));
@@ -134,7 +137,7 @@ impl Library {
     }
 
     /// All values of a dataset with `count` elements.
-    pub(super) fn read(&self, name: &str, count: usize) -> Vec<i32> {
+    pub fn read(&self, name: &str, count: usize) -> Vec<i32> {
         let mut values = vec![0; count];
         // SAFETY: as in `create`; the caller says how many elements there are.
         unsafe {
@@ -149,7 +152,7 @@ impl Library {
     }
 
     /// The chunks of a dataset of this rank.
-    pub(super) fn chunks(&self, name: &str, rank: usize) -> Vec<Chunk> {
+    pub fn chunks(&self, name: &str, rank: usize) -> Vec<Chunk> {
         struct Found(usize, Vec<Chunk>);
         unsafe extern "C" fn each(at: *const u64, mask: c_uint, address: u64, size: u64, found: *mut c_void) -> c_int {
             // SAFETY: `found` is the `Found` below, and `at` has as many offsets as its rank.
@@ -171,21 +174,21 @@ impl Library {
         found.1
     }
 
-    pub(super) fn group(&self, name: &str) {
+    pub fn group(&self, name: &str) {
         // SAFETY: as in `create`.
         unsafe {
             good(H5Gclose(good(H5Gcreate2(self.file, c(name).as_ptr(), 0, 0, 0))));
         }
     }
 
-    pub(super) fn hard_link(&self, target: &str, name: &str) {
+    pub fn hard_link(&self, target: &str, name: &str) {
         // SAFETY: as in `create`.
         unsafe {
             good(H5Lcreate_hard(self.file, c(target).as_ptr(), self.file, c(name).as_ptr(), 0, 0));
         }
     }
 
-    pub(super) fn soft_link(&self, target: &str, name: &str) {
+    pub fn soft_link(&self, target: &str, name: &str) {
         // SAFETY: as in `create`.
         unsafe {
             good(H5Lcreate_soft(c(target).as_ptr(), self.file, c(name).as_ptr(), 0, 0));

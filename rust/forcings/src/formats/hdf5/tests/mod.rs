@@ -1,4 +1,4 @@
-mod library;
+pub(in crate::formats) mod library;
 
 use super::*;
 use crate::chunks::{ChunkTable, FileSource, Filter, Layout};

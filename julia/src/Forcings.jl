@@ -1,0 +1,55 @@
+"""
+Time-dependent data for solvers: time series in a content-addressed store, and gridded fields decoded ahead of the solver
+on native threads, forward and backward in time.
+
+- [`create_store`](@ref), [`add!`](@ref), [`list_series`](@ref): a store of time series in two files
+- [`StaticReader`](@ref): every series' value at an instant, in buffers that are reused
+- [`Provider`](@ref), [`sample_at`](@ref): gridded files as data at a time
+- [`PrefetchGroup`](@ref), [`take!`](@ref take!(::PrefetchGroup, ::Integer)): the coming epochs of many providers
+"""
+module Forcings
+
+using Dates
+import Libdl
+
+export create_store, open_store, memory_store, transaction
+export Owner, SingleTimeSeries, add!, read_series, list_series, remove!
+export StaticReader, readstep!
+export Provider, refresh_times, refresh, materialize, sample_at, with_window, DimWindow
+export PrefetchGroup, boundaries, start!, cancel!, stats
+
+# What is used while other files are loaded comes first: exception types, signatures, owners.
+include("compat.jl")
+include("errors.jl")
+include("capi.jl")
+include("library.jl")
+include("handles.jl")
+include("session.jl")
+include("json.jl")
+include("periods.jl")
+include("tables.jl")
+
+include("series.jl")
+include("store.jl")
+include("contents.jl")
+include("reader.jl")
+include("window.jl")
+include("fields.jl")
+include("provider.jl")
+include("prefetch.jl")
+include("show.jl")
+
+function __init__()
+    open_library(find_library())
+    atexit(shutdown)
+    return nothing
+end
+
+# Stores are flushed and threads joined before the process ends. An error here has nobody to go to but the terminal.
+function shutdown()
+    close_session()
+    check(forcings_shutdown())
+    return nothing
+end
+
+end

@@ -1,0 +1,167 @@
+# Every foreign signature of the package, once. A test compares them with the library's header.
+
+struct Foreign
+    name::Symbol
+    arguments::Vector{DataType}
+    returns::DataType
+    slot::Base.RefValue{Ptr{Cvoid}}
+end
+
+# What `open_library` fills in.
+const FOREIGN = Foreign[]
+
+# `@foreign f(a::A, b::B)::R` defines `f(a, b)`, which calls the function of that name in the library. The arguments
+# are converted as by `ccall`.
+macro foreign(signature)
+    call, returns = signature.args
+    name = call.args[1]
+    arguments = [argument.args[1] for argument in call.args[2:end]]
+    types = [argument.args[2] for argument in call.args[2:end]]
+    slot = Symbol(:SLOT_, name)
+    return esc(
+        quote
+            const $slot = Base.RefValue{Ptr{Cvoid}}(C_NULL)
+            push!(FOREIGN, Foreign($(QuoteNode(name)), DataType[$(types...)], $returns, $slot))
+            function $name($(arguments...))
+                address = $slot[]
+                return ccall(address, $returns, ($(types...),), $(arguments...))
+            end
+        end,
+    )
+end
+
+@foreign forcings_abi_version()::UInt32
+
+@foreign forcings_last_error(
+    out_text::Ptr{Ptr{UInt8}},
+    out_text_len::Ptr{UInt64},
+    out_state::Ptr{Int64},
+    out_numbers::Ptr{Int64},
+)::Int32
+
+@foreign forcings_handle_is_open(handle::UInt64, out_open::Ptr{UInt8})::Int32
+@foreign forcings_handle_release(handle::UInt64)::Cvoid
+
+@foreign forcings_live_count(out_handles::Ptr{UInt64}, out_pointers::Ptr{UInt64})::Int32
+
+@foreign forcings_shutdown()::Int32
+
+@foreign forcings_job_wait(job::UInt64, timeout_ms::UInt64, out_done::Ptr{UInt8})::Int32
+@foreign forcings_job_finish(job::UInt64)::Int32
+
+@foreign forcings_session_attach(context::Ptr{Cvoid}, wake::Ptr{Cvoid})::Int32
+@foreign forcings_session_drain(out_handles::Ptr{UInt64}, capacity::UInt64, out_count::Ptr{UInt64})::Int32
+@foreign forcings_session_detach()::Int32
+
+@foreign forcings_table_size(table::Ptr{Cvoid}, out_rows::Ptr{UInt64}, out_columns::Ptr{UInt64})::Int32
+@foreign forcings_table_column(
+    table::Ptr{Cvoid},
+    column::UInt64,
+    out_name::Ptr{Ptr{UInt8}},
+    out_name_len::Ptr{UInt64},
+    out_kind::Ptr{Int32},
+    out_values::Ptr{Ptr{Cvoid}},
+    out_ends::Ptr{Ptr{UInt64}},
+    out_nulls::Ptr{Ptr{UInt8}},
+)::Int32
+@foreign forcings_table_free(table::Ptr{Cvoid})::Cvoid
+
+@foreign forcings_provider_open(
+    options::Ptr{UInt8},
+    options_len::UInt64,
+    out_provider::Ptr{UInt64},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_provider_close(provider::UInt64)::Int32
+@foreign forcings_provider_times(
+    provider::UInt64,
+    out_times::Ptr{Float64},
+    capacity::UInt64,
+    out_count::Ptr{UInt64},
+)::Int32
+@foreign forcings_provider_describe(provider::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32
+@foreign forcings_provider_sample_at(
+    provider::UInt64,
+    t::Float64,
+    out_sample::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_provider_refresh(
+    provider::UInt64,
+    t::Float64,
+    out_sample::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_provider_materialize(provider::UInt64, out_sample::Ptr{Ptr{Cvoid}}, out_job::Ptr{UInt64})::Int32
+@foreign forcings_provider_with_window(
+    provider::UInt64,
+    window::Ptr{UInt8},
+    window_len::UInt64,
+    out_provider::Ptr{UInt64},
+)::Int32
+
+@foreign forcings_sample_release(sample::Ptr{Cvoid})::Cvoid
+@foreign forcings_sample_members(
+    sample::Ptr{Cvoid},
+    out_anchors::Ptr{Float64},
+    out_changed::Ptr{UInt8},
+    capacity::UInt64,
+    out_time::Ptr{Float64},
+)::Int32
+@foreign forcings_sample_field(
+    sample::Ptr{Cvoid},
+    member::UInt64,
+    name::Ptr{UInt8},
+    name_len::UInt64,
+    out_found::Ptr{UInt8},
+    out_type::Ptr{Int32},
+    out_rank::Ptr{UInt64},
+    out_shape::Ptr{Ptr{UInt64}},
+    out_values::Ptr{Ptr{Cvoid}},
+)::Int32
+@foreign forcings_sample_names(sample::Ptr{Cvoid}, member::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32
+@foreign forcings_sample_dims(
+    sample::Ptr{Cvoid},
+    member::UInt64,
+    name::Ptr{UInt8},
+    name_len::UInt64,
+    out_table::Ptr{Ptr{Cvoid}},
+)::Int32
+@foreign forcings_sample_strings(
+    sample::Ptr{Cvoid},
+    member::UInt64,
+    name::Ptr{UInt8},
+    name_len::UInt64,
+    out_table::Ptr{Ptr{Cvoid}},
+)::Int32
+@foreign forcings_sample_attributes(
+    sample::Ptr{Cvoid},
+    member::UInt64,
+    name::Ptr{UInt8},
+    name_len::UInt64,
+    out_table::Ptr{Ptr{Cvoid}},
+)::Int32
+
+@foreign forcings_group_build(
+    options::Ptr{UInt8},
+    options_len::UInt64,
+    providers::Ptr{UInt64},
+    n::UInt64,
+    out_group::Ptr{UInt64},
+)::Int32
+@foreign forcings_group_close(group::UInt64, out_job::Ptr{UInt64})::Int32
+@foreign forcings_group_boundaries(
+    group::UInt64,
+    out_times::Ptr{Float64},
+    capacity::UInt64,
+    out_count::Ptr{UInt64},
+)::Int32
+@foreign forcings_group_start(group::UInt64, order::Int32, epochs::Ptr{UInt64}, n::UInt64, from::Int64)::Int32
+@foreign forcings_group_try_take(group::UInt64, k::UInt64, out_sample::Ptr{Ptr{Cvoid}})::Int32
+@foreign forcings_group_wait(group::UInt64, k::UInt64, timeout_ms::UInt64, out_ready::Ptr{UInt8})::Int32
+@foreign forcings_group_decode_one(group::UInt64, out_decoded::Ptr{UInt8})::Int32
+@foreign forcings_group_is_ready(group::UInt64, k::UInt64, out_ready::Ptr{UInt8})::Int32
+@foreign forcings_group_cancel(group::UInt64, wait::UInt8, out_job::Ptr{UInt64})::Int32
+@foreign forcings_group_note_wait(group::UInt64, seconds::Float64)::Int32
+@foreign forcings_group_alive(group::UInt64, out_slots::Ptr{UInt64}, out_bytes::Ptr{UInt64})::Int32
+@foreign forcings_group_stats(group::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32

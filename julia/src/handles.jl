@@ -1,0 +1,48 @@
+# Owners of native objects, and their finalizers.
+
+# An object that a handle of the library names. Passing the object itself to a native call keeps it reachable there.
+abstract type Managed end
+
+Base.cconvert(::Type{UInt64}, x::Managed) = x
+Base.unsafe_convert(::Type{UInt64}, x::Managed) = getfield(x, :handle)::UInt64
+
+# Closing may wait and write, which a finalizer must not: a native thread does it.
+manage(x::Managed) = finalizer(y -> forcings_handle_release(y.handle), x)
+
+function Base.isopen(x::Managed)
+    open = Ref{UInt8}(0)
+    check(forcings_handle_is_open(x, open))
+    return open[] != 0
+end
+
+# A counted pointer of the library, given back once: by `release`, or when nothing refers to the owner any more.
+mutable struct Owned{F}
+    address::Threads.Atomic{UInt}
+    give_back::F
+    function Owned(pointer::Ptr{Cvoid}, give_back::F) where {F}
+        return finalizer(release, new{F}(Threads.Atomic{UInt}(UInt(pointer)), give_back))
+    end
+end
+
+# May be called on any thread and any number of times; takes no lock and does not yield.
+function release(owned::Owned)
+    address = Threads.atomic_xchg!(owned.address, UInt(0))
+    address == 0 || owned.give_back(Ptr{Cvoid}(address))
+    return nothing
+end
+
+Base.isopen(owned::Owned) = owned.address[] != 0
+Base.cconvert(::Type{Ptr{Cvoid}}, owned::Owned) = owned
+Base.unsafe_convert(::Type{Ptr{Cvoid}}, owned::Owned) = Ptr{Cvoid}(owned.address[])
+
+"""
+    Forcings.live_count() -> (handles, pointers)
+
+How many native objects are alive: handles (stores, readers, providers, groups) that are not closed, and results that
+Julia still owns. For tests and for finding leaks.
+"""
+function live_count()
+    handles, pointers = Ref{UInt64}(0), Ref{UInt64}(0)
+    check(forcings_live_count(handles, pointers))
+    return (handles = Int(handles[]), pointers = Int(pointers[]))
+end

@@ -1,0 +1,141 @@
+# How objects print: one line in `show(io, x)`, more for the REPL.
+
+kind_of(x) = nameof(typeof(x))
+
+function Base.show(io::IO, store::Store)
+    isopen(store) || return print(io, "Store(closed)")
+    print(io, "Store(", store.path === nothing ? "in memory" : repr(store.path), store.read_only ? ", read only)" : ")")
+    return nothing
+end
+
+function Base.show(io::IO, reader::StaticReader)
+    isopen(reader) || return print(io, "StaticReader(closed)")
+    columns = sum(g -> g.columns, reader.groups; init = 0)
+    print(io, "StaticReader(", count_of(columns, "series"), ", ", count_of(reader.length, "step"), ")")
+    return nothing
+end
+
+function Base.show(io::IO, ::MIME"text/plain", reader::StaticReader)
+    show(io, reader)
+    isopen(reader) || return nothing
+    reader.length > 0 && print(io, "\n  from ", time_at(reader, 1), " to ", time_at(reader, reader.length))
+    for (i, g) in enumerate(reader.groups)
+        print(io, "\n  group ", i, ": ", g.columns, " × ", g.element_type)
+        isempty(g.element_shape) || print(io, " of shape ", g.element_shape)
+    end
+    return nothing
+end
+
+function Base.show(io::IO, p::Provider)
+    isopen(p) || return print(io, "Provider(closed)")
+    print(io, "Provider(", files_of(p), ", ", count_of(length(refresh_times(p)), "time"), ")")
+    return nothing
+end
+
+function Base.show(io::IO, ::MIME"text/plain", p::Provider)
+    show(io, p)
+    isopen(p) || return nothing
+    times, about = refresh_times(p), describe(p)
+    isempty(times) || print(io, "\n  from ", first(times), " to ", last(times))
+    about.calendar === missing || print(io, " seconds since 1970, calendar ", about.calendar)
+    return nothing
+end
+
+function files_of(p)
+    return length(p.files) == 1 ? repr(basename(p.files[1])) : count_of(length(p.files), "file")
+end
+
+function Base.show(io::IO, g::PrefetchGroup)
+    isopen(g) || return print(io, "PrefetchGroup(closed)")
+    print(io, "PrefetchGroup(", join(repr.(g.keys), ", "), "; ", count_of(length(boundaries(g)), "epoch"))
+    print(io, ", depth ", g.depth, g.inline ? ", inline)" : ")")
+    return nothing
+end
+
+function Base.show(io::IO, ::MIME"text/plain", g::PrefetchGroup)
+    show(io, g)
+    isopen(g) || return nothing
+    for (name, value) in pairs(stats(g))
+        print(io, "\n  ", rpad(name, 16), value)
+    end
+    return nothing
+end
+
+function Base.show(io::IO, epoch::EpochSample)
+    print(io, "EpochSample(", epoch.index, ", ", join(repr.(epoch.keys), ", "))
+    print(io, isopen(epoch.owner) ? ")" : "; closed)")
+    return nothing
+end
+
+function Base.show(io::IO, ::MIME"text/plain", epoch::EpochSample)
+    show(io, epoch)
+    for (i, key) in enumerate(epoch.keys)
+        print(io, "\n  ", repr(key), ": anchor ", epoch.anchors[i], epoch.changed[i] ? ", changed" : "")
+    end
+    return nothing
+end
+
+function Base.show(io::IO, sample::Sample)
+    print(io, "Sample(", sample.data, ", anchor ", sample.anchor, sample.changed ? ", changed)" : ")")
+    return nothing
+end
+
+function Base.show(io::IO, data::Dataset)
+    isopen(data.owner) || return print(io, "Dataset(closed)")
+    print(io, "Dataset(", join(repr.(keys(data)), ", "), ")")
+    return nothing
+end
+
+function Base.show(io::IO, ::MIME"text/plain", data::Dataset)
+    isopen(data.owner) || return print(io, "Dataset(closed)")
+    print(io, "Dataset")
+    for (title, names) in (("variables", variables(data)), ("coordinates", coords(data)))
+        isempty(names) || print(io, "\n  ", title)
+        for name in names
+            print(io, "\n    ", name, "(", join(extents_of(data, name), ", "), ") ", eltype(data[name]))
+        end
+    end
+    return nothing
+end
+
+extents_of(data, name) = ["$dim = $n" for (dim, n) in zip(dims(data, name), size(data[name]))]
+
+# The array printing of Base asks for this line.
+function Base.summary(io::IO, f::Field)
+    isopen(f.owner) || return print(io, "Field(closed)")
+    print(io, Base.dims2string(size(f)), " Field{", eltype(f), "} ", f.name, "(", join(dims(f), ", "), ")")
+    return nothing
+end
+
+Base.show(io::IO, f::Field) = isopen(f.owner) ?
+    invoke(show, Tuple{IO, AbstractArray}, io, f) :
+    print(io, "Field(closed)")
+
+function Base.show(io::IO, mime::MIME"text/plain", f::Field)
+    isopen(f.owner) || return print(io, "Field(closed)")
+    return invoke(show, Tuple{IO, MIME"text/plain", AbstractArray}, io, mime, f)
+end
+
+Base.show(io::IO, o::Owner) = print(
+    io,
+    "Owner(",
+    o.id,
+    ", ",
+    repr(o.type),
+    o.category === :component ? ")" : "; attribute)",
+)
+
+function Base.show(io::IO, s::SingleTimeSeries)
+    print(io, "SingleTimeSeries(", repr(s.name), ", ", s.initial, ", ", s.resolution, ", ")
+    print(io, Base.dims2string(size(s.values)), " ", eltype(s.values), ")")
+    return nothing
+end
+
+Base.show(io::IO, w::DimWindow) = print(
+    io,
+    "DimWindow(",
+    join(("$(repr(k)) => $v" for (k, v) in sort!(collect(w.dims); by = first)), ", "),
+    ")",
+)
+
+count_of(n, noun) = string(n, " ", noun, n == 1 || noun == "series" ? "" : "s")

@@ -1,0 +1,124 @@
+# Stores: creating, opening, closing, transactions.
+
+"""
+A store of time series, from [`create_store`](@ref), [`open_store`](@ref) or [`memory_store`](@ref). It may be used from
+any task and thread.
+"""
+mutable struct Store <: Managed
+    handle::UInt64
+    path::Union{String, Nothing}
+    read_only::Bool
+    Store(handle, path, read_only) = manage(new(handle, path, read_only))
+end
+
+"""
+    create_store(path; compression = nothing, durable = false, overwrite = false) -> Store
+    create_store(f, path; ...)
+
+Creates a store: the array file at `path` (NetCDF-4) and the catalog beside it. The second form closes the store when
+`f(store)` returns or throws, and returns what `f` returned.
+
+- `compression`: `"none"`, or `"deflate:LEVEL"` and `"deflate:LEVEL:shuffle"` with a level from 0 to 9; the library's own
+  choice if `nothing`
+- `durable`: with `false` the disk holds what [`flush`](@ref), [`close`](@ref) or an outermost [`transaction`](@ref) has
+  returned from; with `true` also every [`add!`](@ref), [`remove!`](@ref) that has returned
+- `overwrite`: replaces a store that is there
+
+Throws `Forcings.StoreExistsError`, `Forcings.StoreInUseError` or `Forcings.IoError`.
+
+```julia
+create_store(joinpath(mktempdir(), "system.nc")) do store
+    add!(store, Owner(1, "Bus"), SingleTimeSeries("load", DateTime(2030), Hour(1), rand(24)))
+end
+```
+"""
+function create_store(path::AbstractString; compression = nothing, durable = false, overwrite = false)
+    full = abspath(path)
+    options = (compression = compression, durable = durable, overwrite = overwrite)
+    return new_store(forcings_store_create, full, options, false)
+end
+
+"""
+    open_store(path; read_only = false, durable = false) -> Store
+    open_store(f, path; ...)
+
+Opens the store whose array file is `path`. One process may write it at a time, or many read it. The second form closes
+the store when `f(store)` returns or throws, and returns what `f` returned.
+
+Throws `Forcings.IoError` or `Forcings.NotFoundError` when half of it is missing, `Forcings.StoreInUseError` when another
+handle holds it, `Forcings.IncompatibleFormatError` or `Forcings.FormatError` for other files.
+"""
+function open_store(path::AbstractString; read_only = false, durable = false)
+    return new_store(forcings_store_open, abspath(path), (read_only = read_only, durable = durable), read_only)
+end
+
+"""
+    memory_store() -> Store
+    memory_store(f)
+
+Creates a store in memory, which is gone when it is closed.
+"""
+function memory_store()
+    handle = Ref{UInt64}(0)
+    check(forcings_store_memory(handle))
+    return Store(handle[], nothing, false)
+end
+
+create_store(f::Function, path; options...) = with_closed(f, create_store(path; options...))
+open_store(f::Function, path; options...) = with_closed(f, open_store(path; options...))
+memory_store(f::Function) = with_closed(f, memory_store())
+
+function new_store(call, path, options, read_only)
+    text, handle = json(options), Ref{UInt64}(0)
+    GC.@preserve path text background(job -> call(path, sizeof(path), text, sizeof(text), handle, job))
+    return Store(handle[], path, read_only)
+end
+
+# Calls `f(x)` and closes `x` whatever happens.
+function with_closed(f, x)
+    try
+        return f(x)
+    finally
+        close(x)
+    end
+end
+
+"""
+    close(store)
+
+Writes what is not yet on disk and closes the store; what a transaction that is still open has changed is undone. Closing
+a closed store does nothing.
+"""
+Base.close(store::Store) = background(job -> forcings_store_close(store, job))
+
+"""
+    flush(store)
+
+Writes everything to disk.
+"""
+Base.flush(store::Store) = background(job -> forcings_store_flush(store, job))
+
+"""
+    transaction(f, store)
+
+Calls `f(store)`: all that it changes is kept when it returns, and undone when it throws. Transactions nest; the disk
+holds the changes when the outermost one has returned. Returns what `f` returned.
+
+```julia
+store = memory_store()
+transaction(store) do s
+    add!(s, Owner(1, "Bus"), SingleTimeSeries("load", DateTime(2030), Hour(1), rand(24)))
+end
+```
+"""
+function transaction(f, store::Store)
+    background(job -> forcings_store_begin(store, job))
+    result = try
+        f(store)
+    catch
+        background(job -> forcings_store_rollback(store, job))
+        rethrow()
+    end
+    background(job -> forcings_store_commit(store, job))
+    return result
+end

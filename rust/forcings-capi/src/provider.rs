@@ -1,0 +1,197 @@
+//! Providers over gridded files.
+
+use crate::handle::{self, Object};
+use crate::output::{self, Out};
+use crate::sample::ForcingsSample;
+use crate::table::ForcingsTable;
+use crate::{guard::guard, input, job};
+use forcings::dataset::Selection;
+use forcings::provider::{Provider, ProviderOptions, Sampler};
+use forcings::Result;
+use serde::Deserialize;
+use std::sync::Arc;
+
+pub(crate) struct ProviderObject(pub(crate) Provider);
+
+impl Object for ProviderObject {
+    const NOUN: &'static str = "provider";
+    const CLOSE_ORDER: u8 = 2;
+}
+
+/// `files` are the parts of one time series of records; `times` replaces their time axis; `select` is a selection in its
+/// wire form.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProviderObjectOptions {
+    files: Vec<std::path::PathBuf>,
+    format: String,
+    times: Option<Vec<f64>>,
+    time_dim: Option<String>,
+    variables: Vec<String>,
+    select: Option<serde_json::Value>,
+    group: Option<String>,
+}
+
+/// Opens a provider. `options` is JSON: `files` (paths), `format` (`"netcdf"`), `variables` (names; none for all), and
+/// optionally `times`, `time_dim`, `select` (a selection in its wire form), `group`. See `out_job` above.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_provider_open(
+    options: *const u8,
+    options_len: u64,
+    out_provider: *mut u64,
+    out_job: *mut u64,
+) -> i32 {
+    guard("forcings_provider_open", || {
+        // SAFETY: the caller passes writable pointers and a text, as the header asks.
+        unsafe {
+            let out = Out::new("out_provider", out_provider)?;
+            let o = input::json::<ProviderObjectOptions>("options", options, options_len)?;
+            let select = o.select.as_ref().map(Selection::from_value).transpose()?;
+            let options = ProviderOptions {
+                files: o.files,
+                format: o.format,
+                times: o.times,
+                time_dim: o.time_dim,
+                variables: o.variables,
+                select,
+                group: o.group,
+                ..ProviderOptions::default()
+            };
+            let open = move || Provider::open(options).map(insert);
+            job::run("forcings_provider_open", out_job, open, move |handle| out.set(handle))
+        }
+    })
+}
+
+/// Closes a provider. What was made from it stays valid.
+#[no_mangle]
+pub extern "C" fn forcings_provider_close(provider: u64) -> i32 {
+    guard("forcings_provider_close", || handle::close::<ProviderObject>(provider))
+}
+
+/// The refresh times. Writes up to `capacity` of them and always their number.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_provider_times(
+    provider: u64,
+    out_times: *mut f64,
+    capacity: u64,
+    out_count: *mut u64,
+) -> i32 {
+    guard("forcings_provider_times", || {
+        // SAFETY: the caller passes writable pointers, the first with room for `capacity` numbers.
+        unsafe {
+            let count = Out::new("out_count", out_count)?;
+            output::fill("out_times", get(provider)?.0.refresh_times(), out_times, capacity, &count)
+        }
+    })
+}
+
+/// A table with one row: `calendar` (none for explicit times), `is_const`, `supports_selection`.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_provider_describe(provider: u64, out_table: *mut *mut ForcingsTable) -> i32 {
+    guard("forcings_provider_describe", || {
+        // SAFETY: the caller passes a writable pointer, as the header asks.
+        let out = unsafe { Out::new("out_table", out_table) }?;
+        let provider = get(provider)?;
+        let table = ForcingsTable::new(1)
+            .texts("calendar", std::iter::once(Sampler::calendar(&provider.0)))
+            .bools("is_const", std::iter::once(Some(provider.0.is_const())))
+            .bools("supports_selection", std::iter::once(Some(provider.0.supports_selection())));
+        out.set(table.into_raw());
+        Ok(())
+    })
+}
+
+/// Decodes the data in force at `t`. See `out_job` above.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_provider_sample_at(
+    provider: u64,
+    t: f64,
+    out_sample: *mut *mut ForcingsSample,
+    out_job: *mut u64,
+) -> i32 {
+    // SAFETY: the caller passes a writable pointer, and another one or null, as the header asks.
+    unsafe {
+        decode("forcings_provider_sample_at", provider, out_sample, out_job, move |p| {
+            Ok(ForcingsSample::single(Arc::new(p.sample_at(t)?), p.anchor(t)?))
+        })
+    }
+}
+
+/// As `forcings_provider_sample_at`; the provider keeps what it decoded for the next call. See `out_job` above.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_provider_refresh(
+    provider: u64,
+    t: f64,
+    out_sample: *mut *mut ForcingsSample,
+    out_job: *mut u64,
+) -> i32 {
+    // SAFETY: as above.
+    unsafe {
+        decode("forcings_provider_refresh", provider, out_sample, out_job, move |p| {
+            Ok(ForcingsSample::single(p.refresh(t)?, p.anchor(t)?))
+        })
+    }
+}
+
+/// Decodes everything. See `out_job` above.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_provider_materialize(
+    provider: u64,
+    out_sample: *mut *mut ForcingsSample,
+    out_job: *mut u64,
+) -> i32 {
+    // SAFETY: as above.
+    unsafe {
+        decode("forcings_provider_materialize", provider, out_sample, out_job, |p| {
+            Ok(ForcingsSample::single(p.materialize()?, 0.0))
+        })
+    }
+}
+
+/// A provider of the same files that reads only `window`, a selection in its wire form.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_provider_with_window(
+    provider: u64,
+    window: *const u8,
+    window_len: u64,
+    out_provider: *mut u64,
+) -> i32 {
+    guard("forcings_provider_with_window", || {
+        // SAFETY: the caller passes a writable pointer and a text, as the header asks.
+        let (out, window) =
+            unsafe { (Out::new("out_provider", out_provider)?, input::text("window", window, window_len)?) };
+        let window = Selection::from_json(window)?;
+        out.set(insert(get(provider)?.0.with_window(window)?));
+        Ok(())
+    })
+}
+
+/// A call that gives a sample.
+///
+/// # Safety
+/// `out_sample` is valid for a write until the call or its job has ended; `out_job` is null or valid for a write.
+unsafe fn decode(
+    operation: &'static str,
+    provider: u64,
+    out_sample: *mut *mut ForcingsSample,
+    out_job: *mut u64,
+    call: impl FnOnce(&Provider) -> Result<ForcingsSample> + Send + 'static,
+) -> i32 {
+    guard(operation, || {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let out = Out::new("out_sample", out_sample)?;
+            let provider = get(provider)?;
+            job::run(operation, out_job, move || call(&provider.0), move |sample| out.set(sample.into_raw()))
+        }
+    })
+}
+
+fn insert(provider: Provider) -> u64 {
+    handle::insert(Arc::new(ProviderObject(provider)))
+}
+
+fn get(provider: u64) -> Result<Arc<ProviderObject>> {
+    handle::get(provider)
+}

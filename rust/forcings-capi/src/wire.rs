@@ -1,0 +1,161 @@
+//! Structured arguments: the JSON objects of the interface, and what they become in the core.
+
+use forcings::series::{FeatureValue, Features, Owner, OwnerCategory, SeriesId, SeriesType};
+use forcings::store::Filter;
+use forcings::time::{Period, UnixMillis};
+use forcings::{Error, Result};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A period: `{"ms": 3600000}` or `{"months": 1}`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PeriodObject {
+    ms: Option<i64>,
+    months: Option<i32>,
+}
+
+/// A feature's value; JSON tells integers and floats apart by the decimal point or exponent.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(crate) enum FeatureObject {
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(String),
+}
+
+/// An owner, as the catalog names its category.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OwnerObject {
+    id: i64,
+    #[serde(rename = "type")]
+    owner_type: String,
+    category: String,
+}
+
+/// A series to add, without its values.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SeriesObject {
+    pub(crate) owner: OwnerObject,
+    pub(crate) name: String,
+    pub(crate) features: BTreeMap<String, FeatureObject>,
+    pub(crate) units: Option<String>,
+    pub(crate) ext: Option<String>,
+    pub(crate) series: AxisObject,
+}
+
+/// The time axis of a series to add.
+#[derive(Deserialize)]
+#[serde(tag = "type", deny_unknown_fields)]
+pub(crate) enum AxisObject {
+    SingleTimeSeries { initial_ms: i64, resolution: PeriodObject },
+}
+
+/// The filter of a listing or a reader; a member that is missing or null selects nothing away.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FilterObject {
+    owner_id: Option<i64>,
+    owner_type: Option<String>,
+    owner_category: Option<String>,
+    name: Option<String>,
+    resolution: Option<PeriodObject>,
+    series_type: Option<String>,
+    features: Option<BTreeMap<String, FeatureObject>>,
+    ids: Option<Vec<i64>>,
+}
+
+impl PeriodObject {
+    pub(crate) fn into_period(self) -> Result<Period> {
+        match (self.ms, self.months) {
+            (Some(ms), None) => Ok(Period::Fixed(ms)),
+            (None, Some(months)) => Ok(Period::Months(months)),
+            _ => Err(Error::invalid("a period has either `ms` or `months`")),
+        }
+    }
+}
+
+impl OwnerObject {
+    pub(crate) fn into_owner(self) -> Result<Owner> {
+        Ok(Owner { id: self.id, owner_type: self.owner_type, category: category(&self.category)? })
+    }
+}
+
+impl FilterObject {
+    pub(crate) fn into_filter(self) -> Result<Filter> {
+        let series_type = self.series_type.map(|name| {
+            SeriesType::from_name(&name).ok_or_else(|| Error::invalid(format!("there is no series type `{name}`")))
+        });
+        Ok(Filter {
+            owner_id: self.owner_id,
+            owner_type: self.owner_type,
+            owner_category: self.owner_category.as_deref().map(category).transpose()?,
+            name: self.name,
+            resolution: self.resolution.map(PeriodObject::into_period).transpose()?,
+            series_type: series_type.transpose()?,
+            features: features(self.features.unwrap_or_default()),
+            ids: self.ids.map(|ids| ids.into_iter().map(SeriesId).collect()),
+        })
+    }
+}
+
+impl AxisObject {
+    pub(crate) fn into_grid(self) -> Result<(UnixMillis, Period)> {
+        match self {
+            AxisObject::SingleTimeSeries { initial_ms, resolution } => {
+                Ok((UnixMillis(initial_ms), resolution.into_period()?))
+            }
+        }
+    }
+}
+
+pub(crate) fn features(objects: BTreeMap<String, FeatureObject>) -> Features {
+    let value = |object| match object {
+        FeatureObject::Bool(b) => FeatureValue::Bool(b),
+        FeatureObject::Int(n) => FeatureValue::Int(n),
+        FeatureObject::Float(x) => FeatureValue::Float(x),
+        FeatureObject::Text(text) => FeatureValue::Text(text),
+    };
+    objects.into_iter().map(|(key, object)| (key, value(object))).collect()
+}
+
+fn category(name: &str) -> Result<OwnerCategory> {
+    OwnerCategory::from_name(name).ok_or_else(|| Error::invalid(format!("there is no owner category `{name}`")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filter(text: &str) -> Result<Filter> {
+        serde_json::from_str::<FilterObject>(text).map_err(|e| Error::invalid(e.to_string()))?.into_filter()
+    }
+
+    #[test]
+    fn filters_keep_kinds_and_refuse_what_they_do_not_know() {
+        assert_eq!(filter("{}").unwrap(), Filter::default());
+        let some = filter(r#"{"owner_id":3,"resolution":{"months":1},"features":{"a":1,"b":1.0,"c":true,"d":"1"}}"#);
+        let expected = [
+            ("a", FeatureValue::Int(1)),
+            ("b", FeatureValue::Float(1.0)),
+            ("c", FeatureValue::Bool(true)),
+            ("d", FeatureValue::Text("1".into())),
+        ];
+        let features = expected.into_iter().collect();
+        let expected = Filter { owner_id: Some(3), resolution: Some(Period::Months(1)), features, ..Filter::default() };
+        assert_eq!(some.unwrap(), expected);
+        for text in [
+            r#"{"owner":3}"#,
+            r#"{"owner_category":"Bus"}"#,
+            r#"{"resolution":{"ms":1,"months":1}}"#,
+            r#"{"resolution":{}}"#,
+            r#"{"series_type":"Plain"}"#,
+            r#"{"owner_id":9223372036854775808}"#,
+        ] {
+            assert!(filter(text).is_err(), "{text}");
+        }
+    }
+}

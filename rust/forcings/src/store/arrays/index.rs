@@ -1,0 +1,85 @@
+//! What the array file holds, by content hash and by pool.
+
+use super::packed::{Column, PackedDataset};
+use super::pool::PoolKey;
+use crate::array::{ArrayHash, DType};
+use crate::chunks::Layout;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// An array that is a variable of its own.
+#[derive(Debug)]
+pub(super) struct Standalone {
+    pub(super) name: String,
+    pub(super) dtype: DType,
+    pub(super) shape: Vec<u64>,
+    pub(super) layout: Layout,
+    pub(super) fill: Option<Vec<u8>>,
+}
+
+/// Where an array is.
+#[derive(Debug, Clone)]
+pub(super) enum Place {
+    Packed(Column),
+    Standalone(Arc<Standalone>),
+}
+
+/// Every array and every dataset of the file. Each hash has one place.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    places: HashMap<ArrayHash, Place>,
+    pools: HashMap<PoolKey, Vec<Arc<PackedDataset>>>,
+}
+
+impl Index {
+    pub(super) fn place(&self, hash: &ArrayHash) -> Option<&Place> {
+        self.places.get(hash)
+    }
+
+    pub(super) fn hashes(&self) -> impl Iterator<Item = &ArrayHash> {
+        self.places.keys()
+    }
+
+    /// The datasets of a pool, by name.
+    pub(super) fn pool(&self, pool: &PoolKey) -> &[Arc<PackedDataset>] {
+        self.pools.get(pool).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn datasets(&self) -> impl Iterator<Item = &Arc<PackedDataset>> {
+        self.pools.values().flatten()
+    }
+
+    /// Enters a place; a hash that has one already keeps it.
+    pub(super) fn insert(&mut self, hash: ArrayHash, place: Place) {
+        self.places.entry(hash).or_insert(place);
+    }
+
+    pub(super) fn forget(&mut self, hash: &ArrayHash) {
+        self.places.remove(hash);
+    }
+
+    /// Enters a dataset and the arrays that it holds now.
+    pub(super) fn add(&mut self, dataset: Arc<PackedDataset>) {
+        for (column, hash) in dataset.state.read().hashes.iter().enumerate() {
+            if let Some(hash) = hash {
+                self.insert(*hash, Place::Packed(Column { dataset: dataset.clone(), column }));
+            }
+        }
+        let pool = self.pools.entry(dataset.pool.clone()).or_default();
+        let at = pool.partition_point(|other| other.name < dataset.name);
+        pool.insert(at, dataset);
+    }
+
+    /// A name for the next dataset of a pool: that of the pool, or with the number of its datasets behind it.
+    pub(super) fn next_name(&self, pool: &PoolKey, planned: usize) -> String {
+        let base = pool.base_name();
+        let present = self.pool(pool);
+        match present.len() + planned {
+            0 => base,
+            count => (count..)
+                .map(|k| format!("{base}__{k}"))
+                .find(|name| present.iter().all(|dataset| dataset.name != *name))
+                .expect("names are finite, numbers are not"),
+        }
+    }
+}

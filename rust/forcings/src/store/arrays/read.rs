@@ -1,0 +1,179 @@
+//! Reading arrays: by offset, on all cores, without the HDF5 library.
+
+use super::index::{Place, Standalone};
+use super::packed::{Column, DatasetState, PackedDataset};
+use super::rows::{zeroed, Columns};
+use super::{parallel, ArrayFile};
+use crate::array::{Array, ArrayHash};
+use crate::chunks::{read_bytes_into, AxisRead, ReadRequest};
+use crate::{Error, Result};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+impl ArrayFile {
+    /// Some rows (positions on the first axis) of one array.
+    ///
+    /// # Errors
+    /// `NotFound` for a hash that is not stored, `Selection` for rows that the array does not have, `Format` and
+    /// `Integrity` when the file is damaged.
+    pub(crate) fn read_rows(&self, hash: &ArrayHash, rows: Range<usize>) -> Result<Array> {
+        loop {
+            match self.place(hash)? {
+                Place::Standalone(array) => return self.read_standalone(&array, Some(rows)),
+                Place::Packed(Column { dataset, column }) => {
+                    let state = dataset.state.read();
+                    if state.hashes[column] == Some(*hash) {
+                        let columns = [(column, *hash)];
+                        return Ok(self.read_columns(&dataset, &state, &columns, rows)?.remove(0));
+                    }
+                }
+            }
+            // Moved or removed between the look-up and the lock: look again.
+        }
+    }
+
+    /// One whole array.
+    ///
+    /// # Errors
+    /// As [`ArrayFile::read_rows`].
+    pub(crate) fn read(&self, hash: &ArrayHash) -> Result<Array> {
+        Ok(self.read_many(&[*hash])?.remove(0))
+    }
+
+    /// Whole arrays, in the order of `hashes`, which may repeat. Each chunk is inflated once.
+    ///
+    /// # Errors
+    /// As [`ArrayFile::read_rows`].
+    pub(crate) fn read_many(&self, hashes: &[ArrayHash]) -> Result<Vec<Array>> {
+        let mut found: HashMap<ArrayHash, Array> = HashMap::new();
+        let mut wanted = hashes.to_vec();
+        wanted.sort_unstable();
+        wanted.dedup();
+        while !wanted.is_empty() {
+            let mut datasets: HashMap<*const PackedDataset, (Arc<PackedDataset>, Vec<(usize, ArrayHash)>)> =
+                HashMap::new();
+            for hash in std::mem::take(&mut wanted) {
+                match self.place(&hash)? {
+                    Place::Standalone(array) => {
+                        found.insert(hash, self.read_standalone(&array, None)?);
+                    }
+                    Place::Packed(Column { dataset, column }) => {
+                        let entry = datasets.entry(Arc::as_ptr(&dataset)).or_insert((dataset, Vec::new()));
+                        entry.1.push((column, hash));
+                    }
+                }
+            }
+            for (dataset, mut columns) in datasets.into_values() {
+                let state = dataset.state.read();
+                // Moved or removed between the look-up and the lock: look again.
+                columns.retain(|(column, hash)| {
+                    let there = state.hashes[*column] == Some(*hash);
+                    if !there {
+                        wanted.push(*hash);
+                    }
+                    there
+                });
+                columns.sort_unstable_by_key(|(column, _)| *column);
+                let arrays = self.read_columns(&dataset, &state, &columns, 0..dataset.pool.length)?;
+                found.extend(columns.iter().map(|(_, hash)| *hash).zip(arrays));
+            }
+        }
+        let mut last: HashMap<ArrayHash, usize> = HashMap::new();
+        last.extend(hashes.iter().enumerate().map(|(i, hash)| (*hash, i)));
+        let mut take = |(i, hash): (usize, &ArrayHash)| match last[hash] == i {
+            true => found.remove(hash),
+            false => found.get(hash).cloned(),
+        };
+        Ok(hashes.iter().enumerate().map(|item| take(item).expect("every hash was read above")).collect())
+    }
+
+    fn place(&self, hash: &ArrayHash) -> Result<Place> {
+        let place = self.index.read().place(hash).cloned();
+        place.ok_or_else(|| {
+            let path = self.source.path().display();
+            Error::NotFound(format!("{path} holds no array with the hash {hash:?}"))
+        })
+    }
+
+    /// Reads columns of a dataset whose state the caller has locked.
+    fn read_columns(
+        &self,
+        dataset: &PackedDataset,
+        state: &DatasetState,
+        columns: &[(usize, ArrayHash)],
+        rows: Range<usize>,
+    ) -> Result<Vec<Array>> {
+        check_rows(&rows, dataset.pool.length as u64)?;
+        let layout = state.layout()?;
+        let source = &*self.source;
+        let bytes = match dataset.row_chunks(layout) {
+            Some(chunks) => Columns { dataset, source, chunks, columns, rows: rows.clone() }.read()?,
+            // Another library's layout: each column for itself.
+            None => {
+                let one = |&(column, _): &(usize, ArrayHash)| {
+                    let mut bytes = zeroed(rows.len() * dataset.pool.block())?;
+                    let mut axes = vec![slice(&rows), slice(&(column..column + 1))];
+                    axes.resize(2 + dataset.pool.element_shape.len(), AxisRead::All);
+                    let request = ReadRequest {
+                        source,
+                        layout,
+                        shape: &dataset.shape(),
+                        element_width: dataset.pool.dtype.width(),
+                        fill: Some(&dataset.fill),
+                        axes: &axes,
+                        what: &format!("variable {}", dataset.name),
+                    };
+                    let threads = parallel::threads_for(bytes.len());
+                    read_bytes_into(&request, &mut bytes, threads)?;
+                    Ok(bytes)
+                };
+                columns.iter().map(one).collect::<Result<_>>()?
+            }
+        };
+        let mut shape = dataset.pool.array_shape();
+        shape[0] = rows.len();
+        bytes.into_iter().map(|bytes| Array::new(dataset.pool.dtype, shape.clone(), bytes)).collect()
+    }
+
+    fn read_standalone(&self, array: &Standalone, rows: Option<Range<usize>>) -> Result<Array> {
+        let what = format!("variable {}", array.name);
+        let too_large = |_| Error::Integrity(format!("{}: {what} is too large", self.source.path().display()));
+        let mut shape: Vec<usize> = array
+            .shape
+            .iter()
+            .map(|&d| usize::try_from(d))
+            .collect::<std::result::Result<_, _>>()
+            .map_err(too_large)?;
+        let mut axes = vec![AxisRead::All; shape.len()];
+        if let Some(rows) = rows {
+            check_rows(&rows, array.shape.first().copied().unwrap_or(0))?;
+            axes[0] = slice(&rows);
+            shape[0] = rows.len();
+        }
+        let mut bytes = zeroed(crate::array::byte_len(array.dtype, &shape)?)?;
+        let request = ReadRequest {
+            source: &*self.source,
+            layout: &array.layout,
+            shape: &array.shape,
+            element_width: array.dtype.width(),
+            fill: array.fill.as_deref(),
+            axes: &axes,
+            what: &what,
+        };
+        let threads = parallel::threads_for(bytes.len());
+        read_bytes_into(&request, &mut bytes, threads)?;
+        Array::new(array.dtype, shape, bytes)
+    }
+}
+
+fn slice(range: &Range<usize>) -> AxisRead {
+    AxisRead::Slice { start: range.start as u64, stop: range.end as u64, step: 1 }
+}
+
+fn check_rows(rows: &Range<usize>, length: u64) -> Result<()> {
+    if rows.start > rows.end || rows.end as u64 > length {
+        return Err(Error::Selection(format!("rows {rows:?} are asked of an array of {length}")));
+    }
+    Ok(())
+}

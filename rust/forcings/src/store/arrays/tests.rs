@@ -1,0 +1,62 @@
+//! The array file against the format, a model, netCDF-C, and threads that read while one writes.
+
+use super::*;
+use crate::array::{Array, ArrayView, DType};
+use crate::store::h5::{MemoryFile, PlainFile};
+use crate::ErrorKind;
+use std::path::Path;
+
+mod concurrent;
+mod format;
+mod model;
+
+const DEFAULT: Compression = Compression::Deflate { level: 3, shuffle: true };
+
+fn memory(compression: Compression) -> ArrayFile {
+    ArrayFile::create(Arc::new(MemoryFile::new()), compression, &[]).unwrap()
+}
+
+fn create(path: &Path) -> ArrayFile {
+    ArrayFile::create(Arc::new(PlainFile::create(path, false).unwrap()), DEFAULT, &[]).unwrap()
+}
+
+fn open(path: &Path, read_only: bool) -> ArrayFile {
+    ArrayFile::open(Arc::new(PlainFile::open(path, read_only).unwrap())).unwrap()
+}
+
+fn pool(dtype: DType, element_shape: &[usize], length: usize) -> PoolKey {
+    PoolKey { dtype, element_shape: element_shape.to_vec(), length, resolution: "PT1H".parse().unwrap() }
+}
+
+/// Values that differ from one `seed` to the next in every element, and from element to element.
+fn array(pool: &PoolKey, seed: usize) -> Array {
+    let shape = pool.array_shape();
+    let count: usize = shape.iter().product();
+    let word = |i: usize| (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(seed as u64 * 0x1_0001);
+    let bytes = (0..count).flat_map(|i| match pool.dtype {
+        DType::Bool => vec![((word(i) >> 20) as u8 ^ seed as u8) & 1],
+        DType::F64 => ((word(i) % 100_000) as f64 + seed as f64 / 8.0).to_le_bytes().to_vec(),
+        dtype => word(i).to_le_bytes()[..dtype.width()].to_vec(),
+    });
+    Array::new(pool.dtype, shape.clone(), bytes.collect()).unwrap()
+}
+
+fn put(file: &ArrayFile, pool: &PoolKey, seed: usize) -> ArrayHash {
+    let array = array(pool, seed);
+    let hash = array.view().hash();
+    file.put_one(pool, hash, array.view()).unwrap();
+    hash
+}
+
+fn put_batch(file: &ArrayFile, pool: &PoolKey, seeds: std::ops::Range<usize>) -> Vec<ArrayHash> {
+    let arrays: Vec<Array> = seeds.map(|seed| array(pool, seed)).collect();
+    let items: Vec<(PoolKey, ArrayHash, ArrayView<'_>)> =
+        arrays.iter().map(|a| (pool.clone(), a.view().hash(), a.view())).collect();
+    file.put_batch(&items).unwrap()
+}
+
+/// The places of some arrays, as `dataset:column`.
+fn places(file: &ArrayFile, hashes: &[ArrayHash]) -> Vec<String> {
+    let place = |hash| file.locate(hash).map_or("none".into(), |c| format!("{}:{}", c.dataset.name, c.column));
+    hashes.iter().map(place).collect()
+}

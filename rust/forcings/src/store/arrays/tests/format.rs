@@ -1,0 +1,273 @@
+//! Names, shapes, chunks, attributes and slots as the format has them, seen by us and by netCDF-C.
+
+use super::*;
+
+#[test]
+fn netcdf_c_sees_the_format() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.nc");
+    let file = create(&path);
+    let scalar = pool(DType::F64, &[], 8760);
+    let matrix = pool(DType::F64, &[3, 2], 2);
+    let hashes = put_batch(&file, &scalar, 0..600);
+    put_batch(&file, &matrix, 0..5);
+    put(&file, &pool(DType::Bool, &[], 4), 1);
+    put(&file, &pool(DType::F32, &[200], 3), 1);
+    put_batch(&file, &pool(DType::F64, &[32768], 1), 0..6);
+    put(&file, &pool(DType::U64, &[], 0), 1);
+    file.set_attribute("pair_id", "abc").unwrap();
+    file.close().unwrap();
+
+    let nc = netcdf::open(&path).unwrap();
+    let text = |name: &str| match nc.attribute(name).unwrap().value().unwrap() {
+        netcdf::AttributeValue::Str(text) => text,
+        other => panic!("{name} is {other:?}"),
+    };
+    assert_eq!(text("data_format_version"), "0.11.0");
+    assert_eq!(text("compression"), "deflate:3:shuffle");
+    assert_eq!(text("pair_id"), "abc");
+    let group = nc.group("time_series/single").unwrap().unwrap();
+    let described: Vec<String> = group
+        .variables()
+        .filter(|v| !v.name().ends_with("_h"))
+        .map(|v| {
+            let dims: Vec<String> = v.dimensions().iter().map(|d| format!("{}={}", d.name(), d.len())).collect();
+            format!("{} {:?} ({}) {:?}", v.name(), v.vartype(), dims.join(" "), v.chunking().unwrap().unwrap())
+        })
+        .collect();
+    let expected = [
+        "sts_f64_s_8760_PT1H Float(F64) (sts_f64_s_8760_PT1H_t=8760 sts_f64_s_8760_PT1H_c=600) [1, 600]",
+        "sts_f64_3x2_2_PT1H Float(F64) (sts_f64_3x2_2_PT1H_t=2 sts_f64_3x2_2_PT1H_c=5 sts_f64_3x2_2_PT1H_e0=3 \
+         sts_f64_3x2_2_PT1H_e1=2) [2, 5, 3, 2]",
+        "sts_bool_s_4_PT1H Int(U8) (sts_bool_s_4_PT1H_t=4 sts_bool_s_4_PT1H_c=1000) [4, 1000]",
+        "sts_f32_200_3_PT1H Float(F32) (sts_f32_200_3_PT1H_t=3 sts_f32_200_3_PT1H_c=1000 \
+         sts_f32_200_3_PT1H_e0=200) [1, 1000, 200]",
+        "sts_f64_32768_1_PT1H Float(F64) (sts_f64_32768_1_PT1H_t=1 sts_f64_32768_1_PT1H_c=4 \
+         sts_f64_32768_1_PT1H_e0=32768) [1, 4, 32768]",
+        "sts_f64_32768_1_PT1H__1 Float(F64) (sts_f64_32768_1_PT1H__1_t=1 sts_f64_32768_1_PT1H__1_c=2 \
+         sts_f64_32768_1_PT1H__1_e0=32768) [1, 2, 32768]",
+        "sts_u64_s_0_PT1H Int(U64) (sts_u64_s_0_PT1H_t=0 sts_u64_s_0_PT1H_c=1000) [1, 1000]",
+    ];
+    assert_eq!(described, expected);
+    let data = group.variable("sts_f64_s_8760_PT1H").unwrap();
+    let column: Vec<f64> = data.get_values((.., 7)).unwrap();
+    assert_eq!(column, array(&scalar, 7).to_f64().unwrap());
+    assert_eq!(data.fill_value::<f64>().unwrap(), Some(9.969209968386869e36));
+    let names = group.variable("sts_f64_s_8760_PT1H_h").unwrap();
+    assert_eq!(names.dimensions()[0].name(), "sts_f64_s_8760_PT1H_c");
+    assert_eq!(names.get_string([599]).unwrap(), hashes[599].to_hex());
+    let flags = group.variable("sts_bool_s_4_PT1H_h").unwrap();
+    assert_eq!(flags.get_string([0]).unwrap().len(), 64);
+    assert_eq!(flags.get_string([999]).unwrap(), "");
+    let flags: Vec<u8> = group.variable("sts_bool_s_4_PT1H").unwrap().get_values((.., 0..2)).unwrap();
+    let stored = array(&pool(DType::Bool, &[], 4), 1);
+    assert_eq!(flags.iter().step_by(2).copied().collect::<Vec<_>>(), stored.bytes());
+    assert_eq!(flags[1], 255);
+    assert!(group.dimension("sts_u64_s_0_PT1H_t").unwrap().is_unlimited());
+    let attributes: usize = group.variables().map(|v| v.attributes().count()).sum();
+    assert_eq!(attributes, 0);
+}
+
+#[test]
+fn what_netcdf_c_writes_is_read_and_added_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.nc");
+    let series = pool(DType::F64, &[], 4);
+    let (first, alone) = (array(&series, 1), array(&pool(DType::I32, &[3], 5), 2));
+    {
+        let mut nc = netcdf::create(&path).unwrap();
+        nc.add_attribute("data_format_version", "0.11.0").unwrap();
+        nc.add_attribute("compression", "deflate:1:noshuffle").unwrap();
+        let mut group = nc.add_group("time_series/single").unwrap();
+        group.add_dimension("sts_f64_s_4_PT1H_t", 4).unwrap();
+        group.add_dimension("sts_f64_s_4_PT1H_c", 3).unwrap();
+        let name = format!("arr_{}", alone.view().hash().to_hex());
+        let dims = [format!("{name}_d0"), format!("{name}_d1")];
+        group.add_dimension(&dims[0], 5).unwrap();
+        group.add_dimension(&dims[1], 3).unwrap();
+        let mut data =
+            group.add_variable::<f64>("sts_f64_s_4_PT1H", &["sts_f64_s_4_PT1H_t", "sts_f64_s_4_PT1H_c"]).unwrap();
+        data.set_chunking(&[1, 3]).unwrap();
+        data.set_compression(1, false).unwrap();
+        data.put_values(&first.to_f64().unwrap(), (.., 1)).unwrap();
+        let mut names = group.add_string_variable("sts_f64_s_4_PT1H_h", &["sts_f64_s_4_PT1H_c"]).unwrap();
+        for (i, text) in ["", &first.view().hash().to_hex(), ""].iter().enumerate() {
+            names.put_string(text, [i]).unwrap();
+        }
+        let mut whole = group.add_variable::<i32>(&name, &[&dims[0], &dims[1]]).unwrap();
+        let values: Vec<i32> = alone.bytes().chunks(4).map(|b| i32::from_le_bytes(b.try_into().unwrap())).collect();
+        whole.put_values(&values, ..).unwrap();
+    }
+    let file = open(&path, false);
+    assert_eq!(file.compression(), Compression::Deflate { level: 1, shuffle: false });
+    assert_eq!(file.read(&first.view().hash()).unwrap(), first);
+    assert_eq!(file.read(&alone.view().hash()).unwrap(), alone);
+    assert_eq!(file.read_rows(&alone.view().hash(), 2..4).unwrap().bytes(), &alone.bytes()[24..48]);
+    let added = [put(&file, &series, 5), put(&file, &series, 6), put(&file, &series, 7)];
+    let expected = ["sts_f64_s_4_PT1H:0", "sts_f64_s_4_PT1H:2", "sts_f64_s_4_PT1H__1:0"];
+    assert_eq!(places(&file, &added), expected);
+    file.close().unwrap();
+
+    let nc = netcdf::open(&path).unwrap();
+    let group = nc.group("time_series/single").unwrap().unwrap();
+    let values: Vec<f64> = group.variable("sts_f64_s_4_PT1H").unwrap().get_values((.., 2)).unwrap();
+    assert_eq!(values, array(&series, 6).to_f64().unwrap());
+    let values: Vec<f64> = group.variable("sts_f64_s_4_PT1H__1").unwrap().get_values((.., 0)).unwrap();
+    assert_eq!(values, array(&series, 7).to_f64().unwrap());
+    let dims = group.dimensions().map(|d| d.name()).collect::<Vec<_>>();
+    assert_eq!(dims.len(), 6, "{dims:?}");
+}
+
+#[test]
+fn one_at_a_time_spills_at_a_thousand() {
+    let file = memory(DEFAULT);
+    let series = pool(DType::I32, &[], 3);
+    let hashes: Vec<ArrayHash> = (0..1001).map(|seed| put(&file, &series, seed)).collect();
+    let expected = ["sts_i32_s_3_PT1H:0", "sts_i32_s_3_PT1H:999", "sts_i32_s_3_PT1H__1:0"];
+    assert_eq!(places(&file, &[hashes[0], hashes[999], hashes[1000]]), expected);
+    for (seed, read) in file.read_many(&hashes).unwrap().iter().enumerate() {
+        assert_eq!(*read, array(&series, seed));
+    }
+    file.remove_many(&[hashes[5], hashes[1000], hashes[3]]).unwrap();
+    assert_eq!(file.read(&hashes[5]).unwrap_err().kind(), ErrorKind::NotFound);
+    let again = [put(&file, &series, 2000), put(&file, &series, 2001), put(&file, &series, 2002)];
+    let expected = ["sts_i32_s_3_PT1H:3", "sts_i32_s_3_PT1H:5", "sts_i32_s_3_PT1H__1:0"];
+    assert_eq!(places(&file, &again), expected);
+}
+
+#[test]
+fn a_batch_makes_datasets_of_its_own() {
+    let file = memory(Compression::None);
+    let large = pool(DType::F64, &[131_072], 2);
+    let series = pool(DType::F64, &[], 10);
+    let single = put(&file, &series, 0);
+    let batch = put_batch(&file, &series, 0..3);
+    assert_eq!(batch.len(), 2, "the first is stored already");
+    assert_eq!(places(&file, &batch), ["sts_f64_s_10_PT1H__1:0", "sts_f64_s_10_PT1H__1:1"]);
+    let one = put_batch(&file, &series, 7..8);
+    assert_eq!(places(&file, &one), ["sts_f64_s_10_PT1H:1"]);
+    let two = put_batch(&file, &large, 0..2);
+    assert_eq!(places(&file, &two), ["sts_f64_131072_2_PT1H:0", "sts_f64_131072_2_PT1H__1:0"]);
+    assert_eq!(file.read(&two[1]).unwrap(), array(&large, 1));
+    assert_eq!(file.read(&single).unwrap(), array(&series, 0));
+
+    // Identical bytes under two resolutions: the first request wins.
+    let same = array(&series, 50);
+    let (hash, mut daily) = (same.view().hash(), series.clone());
+    daily.resolution = "P1D".parse().unwrap();
+    let other = array(&daily, 51);
+    let items = [
+        (daily.clone(), hash, same.view()),
+        (series.clone(), hash, same.view()),
+        (daily.clone(), other.view().hash(), other.view()),
+        (daily, hash, same.view()),
+    ];
+    assert_eq!(file.put_batch(&items).unwrap(), [hash, other.view().hash()]);
+    assert_eq!(places(&file, &[hash]), ["sts_f64_s_10_P1D:0"]);
+    assert!(!file.put_one(&series, hash, same.view()).unwrap());
+}
+
+#[test]
+fn the_first_bytes_of_a_nan_stay() {
+    let file = memory(DEFAULT);
+    let series = pool(DType::F64, &[], 2);
+    let nan = |bits: u64| Array::from_f64(vec![2], &[1.0, f64::from_bits(bits)]).unwrap();
+    let (first, second) = (nan(0x7ff8_0000_0000_0001), nan(0xfff8_0000_0000_0002));
+    let hash = first.view().hash();
+    assert_eq!(hash, second.view().hash());
+    assert!(file.put_one(&series, hash, first.view()).unwrap());
+    assert!(!file.put_one(&series, hash, second.view()).unwrap());
+    assert_eq!(file.read(&hash).unwrap(), first);
+}
+
+#[test]
+fn a_wrong_array_is_refused_and_nothing_is_stored() {
+    let file = memory(DEFAULT);
+    let series = pool(DType::F64, &[], 4);
+    let (good, wrong) = (array(&series, 1), array(&pool(DType::F64, &[], 5), 1));
+    let items =
+        [(series.clone(), good.view().hash(), good.view()), (series.clone(), wrong.view().hash(), wrong.view())];
+    assert_eq!(file.put_batch(&items).unwrap_err().kind(), ErrorKind::InvalidParameter);
+    assert!(file.hashes().is_empty() && file.datasets().is_empty());
+    let hash = put(&file, &series, 1);
+    assert_eq!(file.read_rows(&hash, 3..5).unwrap_err().kind(), ErrorKind::Selection);
+    assert_eq!(file.read_rows(&hash, 2..2).unwrap().shape(), [0]);
+    file.close().unwrap();
+    file.close().unwrap();
+    assert_eq!(file.read(&hash).unwrap_err().kind(), ErrorKind::Closed);
+    assert_eq!(file.put_one(&series, wrong.view().hash(), good.view()).unwrap_err().kind(), ErrorKind::Closed);
+}
+
+/// Makes a store and changes it through netCDF-C.
+fn foreign(change: impl FnOnce(&mut netcdf::FileMut)) -> crate::Result<ArrayFile> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.nc");
+    let file = create(&path);
+    put(&file, &pool(DType::F64, &[], 4), 1);
+    file.close().unwrap();
+    change(&mut netcdf::append(&path).unwrap());
+    ArrayFile::open(Arc::new(PlainFile::open(&path, true).unwrap()))
+}
+
+#[test]
+fn foreign_content_is_refused_or_passed_over_as_the_format_says() {
+    let variable = |name: &'static str| {
+        foreign(move |nc| {
+            let mut group = nc.group_mut("time_series/single").unwrap().unwrap();
+            group.add_dimension("other", 2).unwrap();
+            group.add_variable::<f64>(name, &["other"]).unwrap();
+        })
+    };
+    for name in ["load", "arr_12", "sts_f64_s_2_PT1H", "sts_f64_s_4_PT1H__x"] {
+        let error = variable(name).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Integrity, "{error}");
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    variable("anything_h").unwrap();
+    foreign(|nc| {
+        nc.add_group("more").unwrap().add_dimension("d", 4).unwrap();
+        nc.add_group("time_series/timestamps").unwrap();
+        nc.add_attribute("note", "x").unwrap();
+    })
+    .unwrap();
+    for version in ["0.10.0", "0.11.2", ""] {
+        let error = foreign(|nc| drop(nc.add_attribute("data_format_version", version).unwrap())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::IncompatibleFormat);
+        assert!(error.to_string().contains(version), "{error}");
+    }
+    foreign(|nc| drop(nc.add_attribute("data_format_version", "0.11.1").unwrap())).unwrap();
+    let strings = foreign(|nc| drop(nc.add_attribute("data_format_version", vec!["0.11.0".to_string()]).unwrap()));
+    let error = strings.unwrap_err().to_string();
+    assert!(error.contains("unspecified"), "{error}");
+    let slot = foreign(|nc| {
+        let mut group = nc.group_mut("time_series/single").unwrap().unwrap();
+        group.variable_mut("sts_f64_s_4_PT1H_h").unwrap().put_string("12", [3]).unwrap();
+    });
+    assert!(slot.unwrap_err().to_string().contains("slot 3"));
+}
+
+#[test]
+fn a_store_without_its_groups_is_refused() {
+    let layer: Arc<dyn FileLayer> = Arc::new(MemoryFile::new());
+    let file = H5File::create(&layer).unwrap();
+    file.set_text("data_format_version", "0.11.0").unwrap();
+    file.close().unwrap();
+    let error = ArrayFile::open(layer).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Integrity);
+    assert!(error.to_string().contains("/time_series is missing"), "{error}");
+}
+
+#[test]
+fn equal_stores_have_equal_bytes() {
+    let bytes = || {
+        let layer = Arc::new(MemoryFile::new());
+        let file = ArrayFile::create(layer.clone(), DEFAULT, &[("pair_id", "x")]).unwrap();
+        put_batch(&file, &pool(DType::F64, &[], 500), 0..20);
+        put(&file, &pool(DType::F64, &[], 500), 99);
+        file.flush().unwrap();
+        let mut all = vec![0; layer.len() as usize];
+        layer.read_at(0, &mut all).unwrap();
+        all
+    };
+    assert!(bytes() == bytes());
+}

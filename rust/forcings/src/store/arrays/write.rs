@@ -1,0 +1,408 @@
+//! Adding and removing arrays. One thread at a time writes; it holds a dataset's lock while it changes it.
+
+use super::index::Place;
+use super::open;
+use super::packed::{Column, PackedDataset};
+use super::pool::{fill, PoolKey};
+use super::rows::{Edit, Rewrite};
+use super::{ArrayFile, GROUP};
+use crate::array::{ArrayHash, ArrayView};
+use crate::formats::hdf5::Hdf5File;
+use crate::store::h5::{H5File, Variable, VariableSpec};
+use crate::{Error, Result};
+use parking_lot::MutexGuard;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// HDF5's side of the file.
+#[derive(Default)]
+pub(super) struct Writer {
+    /// `None` before the first change.
+    file: Option<H5File>,
+    /// The lowest number that no dimension has, once it is known.
+    next_dimension: Option<i32>,
+    closed: bool,
+}
+
+/// A dataset that was just made in the file.
+struct NewDataset {
+    name: String,
+    /// Everything that was made for it.
+    members: Vec<String>,
+}
+
+impl Writer {
+    pub(super) fn open(file: H5File) -> Self {
+        Writer { file: Some(file), next_dimension: Some(0), closed: false }
+    }
+}
+
+impl ArrayFile {
+    /// Stores one array, in a free column of its pool or in a new dataset. `false` if its hash is stored already: then
+    /// the bytes stay those of the first array with it.
+    ///
+    /// # Errors
+    /// `InvalidParameter` for an array that is none of the pool, `ReadOnlyStore`, `Io`, `Hdf5`, `Format` when the dataset
+    /// that it would join is damaged. Nothing is stored then.
+    pub(crate) fn put_one(&self, pool: &PoolKey, hash: ArrayHash, array: ArrayView<'_>) -> Result<bool> {
+        pool.check(&array)?;
+        self.put_column(&mut *self.writer()?, pool, hash, array)
+    }
+
+    /// Stores arrays in datasets of their own, and answers the hashes that were not stored before. All or nothing. The
+    /// only new array of its pool is stored as by [`ArrayFile::put_one`].
+    ///
+    /// # Errors
+    /// As [`ArrayFile::put_one`].
+    pub(crate) fn put_batch(&self, arrays: &[(PoolKey, ArrayHash, ArrayView<'_>)]) -> Result<Vec<ArrayHash>> {
+        for (pool, _, array) in arrays {
+            pool.check(array)?;
+        }
+        let mut writer = self.writer()?;
+        let mut seen = HashSet::new();
+        let mut order: Vec<&PoolKey> = Vec::new();
+        let mut pools: HashMap<&PoolKey, Vec<(ArrayHash, ArrayView<'_>)>> = HashMap::new();
+        let mut staged = Vec::new();
+        for (pool, hash, array) in arrays {
+            if seen.insert(*hash) && !self.contains(hash) {
+                let members = pools.entry(pool).or_insert_with(|| {
+                    order.push(pool);
+                    Vec::new()
+                });
+                members.push((*hash, *array));
+                staged.push(*hash);
+            }
+        }
+        let (mut made, mut joined) = (Vec::new(), Vec::new());
+        let mut put = || -> Result<()> {
+            for pool in order {
+                match &pools[pool][..] {
+                    [(hash, array)] => {
+                        self.put_column(&mut writer, pool, *hash, *array)?;
+                        joined.push(*hash);
+                    }
+                    arrays => self.put_datasets(&mut writer, pool, arrays, &mut made)?,
+                }
+            }
+            self.sync_with_hdf5(&mut writer)?;
+            self.enter(&made)
+        };
+        let Err(error) = put() else { return Ok(staged) };
+        // The first error is the one to report; what cannot be undone now is unreachable, and free after a reopen.
+        let _ = self.remove_columns(&mut writer, &joined);
+        let _ = self.unlink(&mut writer, &made);
+        Err(error)
+    }
+
+    /// Removes arrays: their columns become free, and zeros. Hashes that are not stored are passed over.
+    ///
+    /// # Errors
+    /// `ReadOnlyStore`, `Io`, `Hdf5`.
+    pub(crate) fn remove_many(&self, hashes: &[ArrayHash]) -> Result<()> {
+        self.remove_columns(&mut *self.writer()?, hashes)
+    }
+
+    /// Removes one array, as [`ArrayFile::remove_many`].
+    ///
+    /// # Errors
+    /// As [`ArrayFile::remove_many`].
+    pub(crate) fn remove(&self, hash: &ArrayHash) -> Result<()> {
+        self.remove_many(&[*hash])
+    }
+
+    /// Sets a text attribute of the root group. It reaches the file with the next flush.
+    ///
+    /// # Errors
+    /// `ReadOnlyStore`, `Io`, `Hdf5`.
+    pub(crate) fn set_attribute(&self, name: &str, text: &str) -> Result<()> {
+        let mut writer = self.writer()?;
+        self.hdf5(&mut writer)?.set_text(name, text)?;
+        self.attributes.lock().insert(name.into(), text.into());
+        Ok(())
+    }
+
+    /// Hands every change to the operating system.
+    ///
+    /// # Errors
+    /// `Io`, `Hdf5`.
+    pub(crate) fn flush(&self) -> Result<()> {
+        let mut writer = self.writer.lock();
+        match writer.file {
+            Some(_) => self.sync_with_hdf5(&mut writer),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns when every change is on the disk; flushes first.
+    ///
+    /// # Errors
+    /// `Io`, `Hdf5`.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.flush()?;
+        match self.layer.writable() {
+            true => self.layer.sync(),
+            false => Ok(()),
+        }
+    }
+
+    /// Flushes, closes and gives the lock of the file up; a second call does nothing. Whoever still holds
+    /// [`ArrayFile::source`] or a dataset reads `Closed` errors.
+    ///
+    /// # Errors
+    /// `Io`, `Hdf5`. The file is closed all the same.
+    pub(crate) fn close(&self) -> Result<()> {
+        let mut writer = self.writer.lock();
+        writer.closed = true;
+        let closed = match writer.file.take() {
+            Some(file) => file.close().and_then(|()| self.layer.commit()),
+            None => Ok(()),
+        };
+        self.layer.release();
+        closed
+    }
+
+    fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
+        self.check_writable()?;
+        let writer = self.writer.lock();
+        match writer.closed {
+            true => Err(Error::Closed("store")),
+            false => Ok(writer),
+        }
+    }
+
+    /// The file as HDF5 has it, opened at the first change.
+    fn hdf5<'a>(&self, writer: &'a mut Writer) -> Result<&'a H5File> {
+        if writer.file.is_none() {
+            writer.file = Some(H5File::open(&self.layer)?);
+        }
+        let file = writer.file.as_ref().expect("opened above");
+        file.check_whole().map(|()| file)
+    }
+
+    /// Brings the file up to what HDF5 holds.
+    fn sync_with_hdf5(&self, writer: &mut Writer) -> Result<()> {
+        self.hdf5(writer)?.flush()?;
+        self.layer.commit()
+    }
+
+    fn put_column(&self, writer: &mut Writer, pool: &PoolKey, hash: ArrayHash, array: ArrayView<'_>) -> Result<bool> {
+        if self.contains(&hash) {
+            return Ok(false);
+        }
+        let (dataset, column) = match self.free_column(pool) {
+            Some(place) => place,
+            None => {
+                let name = self.index.read().next_name(pool, 0);
+                let mut made = Vec::new();
+                let new = self
+                    .create_dataset(writer, pool, name, pool.incremental_columns(), &mut made)
+                    .and_then(|_| self.sync_with_hdf5(writer))
+                    .and_then(|()| self.enter(&made));
+                if let Err(error) = new {
+                    let _ = self.unlink(writer, &made);
+                    return Err(error);
+                }
+                self.free_column(pool).ok_or_else(|| Error::Integrity("a new dataset has no free column".into()))?
+            }
+        };
+        self.change(writer, &dataset, &[(column, Edit::Set(array.bytes()))], |hashes| {
+            hashes.write_strings(column, &[hash.to_hex()])
+        })?;
+        dataset.state.write().hashes[column] = Some(hash);
+        self.index.write().insert(hash, Place::Packed(Column { dataset, column }));
+        Ok(true)
+    }
+
+    /// The first free column of a pool, in the order of the names of its datasets.
+    fn free_column(&self, pool: &PoolKey) -> Option<(Arc<PackedDataset>, usize)> {
+        let index = self.index.read();
+        index.pool(pool).iter().find_map(|dataset| {
+            let state = dataset.state.read();
+            let column = state.hashes.iter().position(Option::is_none)?;
+            dataset.writable(state.layout().ok()?, self.compression)?;
+            Some((dataset.clone(), column))
+        })
+    }
+
+    /// Rewrites columns of a dataset, then its slots by `slots`, and puts its new chunk table in place.
+    fn change(
+        &self,
+        writer: &mut Writer,
+        dataset: &PackedDataset,
+        edits: &[(usize, Edit<'_>)],
+        slots: impl FnOnce(&Variable) -> Result<()>,
+    ) -> Result<()> {
+        let mut state = dataset.state.write();
+        let layout = state.layout()?.clone();
+        let written = self.hdf5(writer).and_then(|file| {
+            let group = file.group(GROUP)?;
+            if let Some((rows, encoders)) = dataset.writable(&layout, self.compression) {
+                let data = group.variable(&dataset.name)?;
+                let present = dataset.row_chunks(&layout);
+                let present = present.as_ref().map(|chunks| (&*self.source, chunks));
+                let rewrite = Rewrite { dataset, rows, encoders: &encoders, present, edits };
+                let mut position = vec![0; dataset.shape().len()];
+                rewrite.run(|row, bytes| {
+                    position[0] = row;
+                    data.write_chunk(&position, bytes)
+                })?;
+            }
+            slots(&group.variable(&format!("{}_h", dataset.name))?)
+        });
+        let reread = self.sync_with_hdf5(writer).and_then(|()| {
+            let now = Hdf5File::open(self.source.clone())?.dataset_at(dataset.address)?;
+            now.layout().map(Arc::new)
+        });
+        state.generation += 1;
+        match reread {
+            Ok(layout) => state.layout = Ok(layout),
+            Err(error) => {
+                let what = format!("{} was left half changed: {error}; open the store again", dataset.name);
+                state.layout = Err(what);
+                return written.and(Err(error));
+            }
+        }
+        written
+    }
+
+    /// Makes datasets for all `arrays`, each as wide as it may be, and fills them.
+    fn put_datasets(
+        &self,
+        writer: &mut Writer,
+        pool: &PoolKey,
+        arrays: &[(ArrayHash, ArrayView<'_>)],
+        made: &mut Vec<NewDataset>,
+    ) -> Result<()> {
+        for (planned, arrays) in arrays.chunks(pool.max_columns()).enumerate() {
+            let name = self.index.read().next_name(pool, planned);
+            let columns = arrays.len();
+            let (data, hashes) = self.create_dataset(writer, pool, name.clone(), columns, made)?;
+            let dataset = PackedDataset::planned(name, pool.clone(), columns);
+            let edits: Vec<_> = arrays.iter().map(|(_, array)| Edit::Set(array.bytes())).enumerate().collect();
+            let encoders = self.compression.pipeline(pool.dtype.width());
+            let rows = pool.chunk_rows(columns);
+            let rewrite = Rewrite { dataset: &dataset, rows, encoders: &encoders, present: None, edits: &edits };
+            let mut position = vec![0; dataset.shape().len()];
+            rewrite.run(|row, bytes| {
+                position[0] = row;
+                data.write_chunk(&position, bytes)
+            })?;
+            let slots: Vec<String> = arrays.iter().map(|(hash, _)| hash.to_hex()).collect();
+            hashes.write_strings(0, &slots)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a dataset with its dimensions and its empty slots. `made` lists it before the first of them exists.
+    fn create_dataset(
+        &self,
+        writer: &mut Writer,
+        pool: &PoolKey,
+        name: String,
+        columns: usize,
+        made: &mut Vec<NewDataset>,
+    ) -> Result<(Variable, Variable)> {
+        let first = match writer.next_dimension {
+            Some(first) => first,
+            None => self.hdf5(writer)?.next_dimension()?,
+        };
+        let shape = pool.dataset_shape(columns);
+        writer.next_dimension = Some(first + shape.len() as i32);
+        let file = self.hdf5(writer)?;
+        let group = file.group(GROUP)?;
+        let elements = (0..pool.element_shape.len()).map(|k| format!("{name}_e{k}"));
+        let names: Vec<String> = [format!("{name}_t"), format!("{name}_c")].into_iter().chain(elements).collect();
+        let slots = format!("{name}_h");
+        let members = names.iter().cloned().chain([name.clone(), slots.clone()]).collect();
+        made.push(NewDataset { name: name.clone(), members });
+        let numbered = names.iter().zip(&shape).zip(first..);
+        let dimensions: Vec<_> =
+            numbered.map(|((name, &len), number)| group.create_scale(name, len, number)).collect::<Result<_>>()?;
+        let mut chunk: Vec<u64> = shape.iter().map(|&len| len.max(1)).collect();
+        chunk[0] = pool.chunk_rows(columns) as u64;
+        let pipeline = self.compression.pipeline(pool.dtype.width());
+        let data = group.create_variable(&VariableSpec {
+            name: &name,
+            dtype: pool.dtype,
+            dimensions: &dimensions,
+            chunk: &chunk,
+            fill: &fill(pool.dtype),
+            pipeline: &pipeline,
+        })?;
+        Ok((data, group.create_strings(&slots, &dimensions[1])?))
+    }
+
+    /// Takes datasets that were made, filled and flushed into the index.
+    fn enter(&self, made: &[NewDataset]) -> Result<()> {
+        if made.is_empty() {
+            return Ok(());
+        }
+        let file = Hdf5File::open(self.source.clone())?;
+        let load = |new: &NewDataset| {
+            let pool = PoolKey::from_name(&new.name)
+                .ok_or_else(|| Error::Integrity(format!("{} is no name of a dataset", new.name)))?;
+            open::load(&file, &new.name, &pool).map(Arc::new)
+        };
+        let datasets: Vec<_> = made.iter().map(load).collect::<Result<_>>()?;
+        let mut index = self.index.write();
+        datasets.into_iter().for_each(|dataset| index.add(dataset));
+        Ok(())
+    }
+
+    /// Takes datasets that were not entered out of the file again.
+    fn unlink(&self, writer: &mut Writer, made: &[NewDataset]) -> Result<()> {
+        if made.is_empty() {
+            return Ok(());
+        }
+        let group = self.hdf5(writer)?.group(GROUP)?;
+        for member in made.iter().flat_map(|new| new.members.iter().rev()) {
+            // Some were never made.
+            let _ = group.unlink(member);
+        }
+        self.sync_with_hdf5(writer)
+    }
+
+    fn remove_columns(&self, writer: &mut Writer, hashes: &[ArrayHash]) -> Result<()> {
+        let mut datasets: Vec<(Arc<PackedDataset>, Vec<usize>)> = Vec::new();
+        {
+            let mut index = self.index.write();
+            for hash in hashes {
+                match index.place(hash).cloned() {
+                    None => {}
+                    // The variable stays, as netCDF cannot remove one.
+                    Some(Place::Standalone(_)) => index.forget(hash),
+                    Some(Place::Packed(Column { dataset, column })) => {
+                        let known = datasets.iter_mut().find(|(other, _)| Arc::ptr_eq(other, &dataset));
+                        match known {
+                            Some((_, columns)) if columns.contains(&column) => {}
+                            Some((_, columns)) => columns.push(column),
+                            None => datasets.push((dataset, vec![column])),
+                        }
+                    }
+                }
+            }
+        }
+        for (dataset, columns) in datasets {
+            self.free(writer, &dataset, &columns)?;
+        }
+        Ok(())
+    }
+
+    fn free(&self, writer: &mut Writer, dataset: &PackedDataset, columns: &[usize]) -> Result<()> {
+        let slots = self.hdf5(writer)?.group(GROUP)?.variable(&format!("{}_h", dataset.name))?;
+        // From here on nobody finds the arrays; whoever found them before sees the empty slots.
+        {
+            let mut state = dataset.state.write();
+            let mut index = self.index.write();
+            for &column in columns {
+                if let Some(hash) = state.hashes[column].take() {
+                    index.forget(&hash);
+                }
+            }
+            state.generation += 1;
+        }
+        columns.iter().try_for_each(|&column| slots.write_strings(column, &[String::new()]))?;
+        let edits: Vec<_> = columns.iter().map(|&column| (column, Edit::Zero)).collect();
+        self.change(writer, dataset, &edits, |_| Ok(()))
+    }
+}
