@@ -176,7 +176,9 @@ impl Session {
     pub(super) fn rollback(&mut self) -> Result<()> {
         let span = self.span.as_mut().filter(|span| span.explicit).ok_or_else(|| no_transaction("roll back"))?;
         if span.levels.len() == 1 {
-            self.catalog.rollback()?;
+            if self.catalog.in_transaction() {
+                self.catalog.rollback()?;
+            }
             self.abandon();
             return Ok(());
         }
@@ -233,7 +235,8 @@ impl Session {
             }
             return Err(error);
         }
-        let orphans = self.span.take().map(Span::into_orphans).unwrap_or_default();
+        let mut orphans = self.span.take().map(Span::into_orphans).unwrap_or_default();
+        orphans.append(&mut self.leftovers);
         if self.take_out(orphans) && self.promise != Promise::Nothing {
             // The rows are committed: a failure here is the next flush's to report, which tries again.
             self.unsynced = true;
@@ -287,12 +290,12 @@ impl Session {
         self.take_out(staged);
     }
 
-    /// Removes those of `hashes`, and of the leftovers, that no row refers to, and says whether there were any. What
-    /// fails is left for the next commit: such an array takes space, and harms nothing.
+    /// Removes those of `hashes` that no row refers to, and says whether there were any. What fails is left for the next
+    /// commit: such an array takes space, and harms nothing. Inside a transaction `hashes` must be arrays that it stored:
+    /// others may have rows that a rollback brings back.
     fn take_out(&mut self, hashes: Vec<ArrayHash>) -> bool {
-        let candidates: HashSet<ArrayHash> = hashes.into_iter().chain(self.leftovers.drain(..)).collect();
         let mut unused = Vec::new();
-        for hash in candidates {
+        for hash in hashes.into_iter().collect::<HashSet<_>>() {
             match self.catalog.is_referenced(&hash) {
                 Ok(true) => {}
                 Ok(false) => unused.push(hash),

@@ -1,6 +1,7 @@
 //! Transactions: nesting, deferred frees, what is on the disk after which call.
 
 use super::*;
+use std::process::Command;
 
 #[test]
 fn a_rollback_restores_rows_and_arrays() {
@@ -182,5 +183,43 @@ fn many_threads_share_a_store() {
             }
         });
         assert_eq!(all(&store).len(), 32);
+    }
+}
+
+/// Runs itself in a second process, which dies with work in hand.
+#[test]
+fn a_process_that_dies_leaves_what_was_promised() {
+    const NAME: &str = "store::tests::transactions::a_process_that_dies_leaves_what_was_promised";
+    const VARIABLE: &str = "FORCINGS_TEST_STORE_TO_ABANDON";
+    if let Ok(path) = std::env::var(VARIABLE) {
+        let durable = path.ends_with("durable.nc");
+        let store = Store::create(path, &CreateOptions { durable, ..CreateOptions::default() }).unwrap();
+        let kept = add(&store, 1, "kept", &ramp(0));
+        store.flush().unwrap();
+        let values = ramp(10);
+        store.add_bulk(&[series(2, "later", &values), series(3, "later", &values)]).unwrap();
+        store.remove(&[kept]).unwrap();
+        store.begin().unwrap();
+        add(&store, 4, "lost", &ramp(20));
+        std::process::abort();
+    }
+    let dir = tempfile::tempdir().unwrap();
+    for (name, read_only) in [("lazy.nc", true), ("lazy.nc", false), ("durable.nc", true), ("durable.nc", false)] {
+        let path = dir.path().join(name);
+        let _ = std::fs::remove_file(&path);
+        let _ = std::fs::remove_file(super::super::pair::catalog_path(&path));
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", NAME])
+            .env(VARIABLE, &path)
+            .output()
+            .unwrap()
+            .status;
+        assert!(!status.success());
+        let store = Store::open(&path, &OpenOptions { read_only, durable: false }).unwrap();
+        // Opening a transaction commits what was done before it.
+        assert_eq!(names(&store), ["later", "later"], "{name}");
+        for info in all(&store) {
+            assert_eq!(store.read(info.id).unwrap().values, ramp(10));
+        }
     }
 }
