@@ -228,16 +228,15 @@ impl<'a> Tree<'a> {
                 self.groups[parent].children.iter().map(|c| self.groups[*c].path.clone()).collect();
             for name in self.groups[parent].below.clone() {
                 let below = join(&path, &name);
-                // A group that cannot be opened, or was seen under another name, adds nothing to the target.
+                // A group that cannot be read, or was under another name, says nothing about dimensions.
                 let Ok(hdf5::Object::Group(address)) = self.file.object(&below) else { continue };
-                if read.contains(&below) || self.seen.contains(&address) {
+                if self.file.member_names(&below).is_err() || read.contains(&below) || self.seen.contains(&address) {
                     continue;
                 }
                 if self.groups.len() >= MAX_GROUPS || below.split('/').count() > MAX_DEPTH {
                     return Err(Error::format(self.file.source().path(), "its groups are too many or too deep"));
                 }
-                // One that is damaged has no say about the lengths of dimensions either.
-                let _ = self.group(below, Some(parent));
+                self.group(below, Some(parent))?;
             }
             let order = self.groups[parent].below.clone();
             let mut children = std::mem::take(&mut self.groups[parent].children);
