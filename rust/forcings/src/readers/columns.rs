@@ -27,11 +27,6 @@ impl Columns {
         Columns { dataset, shape, hashes: Vec::new(), cells: Vec::new(), rows: None, inflated: 0 }
     }
 
-    /// The dataset.
-    pub(super) fn dataset(&self) -> &Arc<PackedDataset> {
-        &self.dataset
-    }
-
     /// Adds a column that holds this array.
     pub(super) fn push(&mut self, hash: ArrayHash, cell: Cell) {
         self.hashes.push(hash);
