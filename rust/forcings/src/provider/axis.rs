@@ -60,15 +60,17 @@ impl FileAxis {
     pub(super) fn read(file: &OpenFile, dim: &str, path: &Path) -> Result<Option<Self>> {
         let Some((units, calendar)) = file.schema.time_units(dim) else { return Ok(None) };
         let raw = file.schema.coordinate_numbers(&*file.container, dim)?;
-        let fault = |e: Error| Error::format(path, format!("time axis \"{dim}\": {e}"));
-        let axis = CfTime::parse(&units, calendar.as_deref());
-        let unix = axis.as_ref().map_err(|e| fault(Error::invalid(e.to_string()))).and_then(|axis| {
-            let unix = |(i, value): (usize, &f64)| {
-                axis.to_unix(*value).map_err(|e| fault(Error::invalid(format!("record {i} (counted from 0): {e}"))))
-            };
-            raw.iter().enumerate().map(unix).collect()
-        });
-        let calendar = axis.ok().map(|a| a.calendar());
+        let fault = |detail: String| Error::format(path, format!("time axis \"{dim}\": {detail}"));
+        let axis = CfTime::parse(&units, calendar.as_deref()).map_err(|e| fault(e.to_string()));
+        let (calendar, unix) = match axis {
+            Ok(axis) => {
+                let unix = |(record, value): (usize, &f64)| {
+                    axis.to_unix(*value).map_err(|e| fault(format!("record {record} (counted from 0): {e}")))
+                };
+                (Some(axis.calendar()), raw.iter().enumerate().map(unix).collect())
+            }
+            Err(e) => (None, Err(e)),
+        };
         Ok(Some(FileAxis { raw, unix, calendar }))
     }
 }

@@ -4,13 +4,12 @@
 
 mod axis;
 mod cadence;
+mod files;
 mod options;
 mod pool;
-#[allow(clippy::module_inception, reason = "the module is named after its one type")]
-mod provider;
 mod sampler;
 mod windows;
 
+pub use files::Provider;
 pub use options::ProviderOptions;
-pub use provider::Provider;
 pub use sampler::Sampler;
