@@ -7,8 +7,9 @@ Gridded files that answer [`sample_at`](@ref) on a known list of times. It may b
 
 - `source`: the path of a file, or a vector of paths whose records follow each other in time
 - `format`: `"netcdf"` (NetCDF-4 and classic files)
-- `times`: the times of the records, ascending, as numbers in a unit of your own or as `DateTime`s; if not given, they
-  are read from the time axis of the files, by the CF conventions, as seconds since 1970 in the files' calendar
+- `times`: the times of the records, ascending, as `DateTime`s or as numbers. If the files have a time axis they are
+  entries of it, as seconds since 1970 or as the axis' own numbers; otherwise one per record, in any unit. If not given,
+  all entries of the time axis, by the CF conventions, as seconds since 1970 in the files' calendar
 - `time_dim`: the name of the time dimension; found by the CF conventions if not given
 - `variables`: the names of the variables to decode; all if not given
 - `select`: a [`DimWindow`](@ref)
@@ -102,7 +103,9 @@ refresh(p::Provider, t) = sample(forcings_provider_refresh, p, time_number(t))
 """
     materialize(provider) -> Forcings.Dataset
 
-Everything a provider has, all times at once for one whose data change.
+The data of a provider whose data do not change with time ([`refresh_times`](@ref) is empty).
+
+Throws `Forcings.InvalidParameterError` for one whose data do.
 """
 materialize(p::Provider) = sample(forcings_provider_materialize, p)
 
@@ -119,8 +122,8 @@ end
 A provider of the same files that reads only `window`; the files are read no more than that needs. The original is
 unchanged.
 
-Throws `Forcings.SelectionError` when the provider has a window already or the window names the time dimension; a
-dimension that no variable has is an error of the first sample.
+Throws `Forcings.SelectionError` when the provider has a window already, the window names the time dimension, or no
+variable has one of its dimensions (this may be found only by the first sample).
 """
 function with_window(p::Provider, window)
     text, handle = json(window_object(window)), Ref{UInt64}(0)

@@ -123,6 +123,8 @@ fn dimensions_coordinates_and_shorter_records() {
     file.add_variable::<i32>("empty", &["never", "lat"]).unwrap();
     // A variable with the name of a dimension that is not its coordinate.
     file.add_variable::<i32>("lon", &["lat"]).unwrap().put_values(&[7, 8, 9], ..).unwrap();
+    // A coordinate variable of two dimensions.
+    file.add_variable::<i8>("unused", &["unused", "lat"]).unwrap().put_values(&[3_i8; 27], ..).unwrap();
     let twice = file.add_variable::<i32>("twice", &["lat", "lat"]);
     twice.unwrap().put_values(&(0..9).collect::<Vec<i32>>(), ..).unwrap();
     file.close().unwrap();

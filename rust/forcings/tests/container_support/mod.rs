@@ -9,7 +9,7 @@ use netcdf::AttributeValue as Nc;
 use std::path::Path;
 
 /// The stored bytes of a variable, numbers turned to little-endian.
-pub fn bytes(container: &dyn Container, index: usize) -> forcings::Result<Vec<u8>> {
+pub(crate) fn bytes(container: &dyn Container, index: usize) -> forcings::Result<Vec<u8>> {
     let variable = &container.variables()[index];
     let width = match variable.element {
         ElementType::Number(number, _) => number.width(),
@@ -33,13 +33,13 @@ pub fn bytes(container: &dyn Container, index: usize) -> forcings::Result<Vec<u8
 }
 
 /// A variable of a container, by name.
-pub fn named<'a>(container: &'a dyn Container, name: &str) -> (usize, &'a Variable) {
+pub(crate) fn named<'a>(container: &'a dyn Container, name: &str) -> (usize, &'a Variable) {
     let found = container.variables().iter().enumerate().find(|(_, v)| v.name == name);
     found.unwrap_or_else(|| panic!("no variable {name}"))
 }
 
 /// Compares a group of a file (`None`: the root) with what netCDF-C says: dimensions, variables, attributes, values.
-pub fn compare(path: &Path, group: Option<&str>) {
+pub(crate) fn compare(path: &Path, group: Option<&str>) {
     let ours = open_group(path, group).unwrap();
     let file = netcdf::open(path).unwrap();
     let theirs = match group {

@@ -1,8 +1,9 @@
 //! Attributes, from their exact bytes: text keeps its NULs and whatever encoding it has.
 
 use super::cursor::Fields;
+use super::dataspace::dataspace;
 use super::datatype::{Datatype, Kind};
-use super::group::{dataspace, dense_objects};
+use super::group::dense_objects;
 use super::header::{shared_body, ObjectHeader};
 use super::heap::GlobalHeap;
 use super::storage::FileBytes;

@@ -2,8 +2,8 @@
 
 use super::attribute::{attributes, until_nul, RawAttribute};
 use super::chunk_table::{build, Chunking};
+use super::dataspace::dataspace;
 use super::datatype::{Datatype, Kind};
-use super::group::dataspace;
 use super::header::{parse, ObjectHeader};
 use super::heap::GlobalHeap;
 use super::storage::FileBytes;
@@ -153,8 +153,13 @@ impl Hdf5Dataset {
                 let offset = file.absolute(address, total, &format!("variable {}", self.name))?;
                 Ok(Layout::Contiguous { offset })
             }
-            DataLayout::Chunked { address, dims, chunk_indexing, .. } => {
+            DataLayout::Chunked { address, dims, element_size, chunk_indexing } => {
                 let rank = self.shape.len();
+                // New layouts keep the element size behind the chunk's extents.
+                let element_size = dims.get(rank).copied().unwrap_or(element_size);
+                if element_size as usize != self.datatype.size {
+                    return Err(self.damaged(&format!("its chunks hold elements of {element_size} bytes")));
+                }
                 let chunk_shape = dims.iter().take(rank).map(|d| u64::from(*d)).collect();
                 let plain_edges = version >= 4 && body.get(2).is_some_and(|flags| flags & 1 != 0);
                 let chunking = Chunking {

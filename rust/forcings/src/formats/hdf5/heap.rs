@@ -15,9 +15,9 @@ pub(crate) struct GlobalHeap<'a> {
     file: &'a FileBytes,
     collections: HashMap<u64, Collection>,
     kept_bytes: u64,
-    read_bytes: u64,
-    /// The most bytes that are read, and that are handed out: every honest file stays below.
-    budget: u64,
+    /// Bytes that may still be read, and handed out. Honest files stay far below; references that overlap do not.
+    left_to_read: u64,
+    left_to_lend: u64,
 }
 
 struct Collection {
@@ -27,8 +27,9 @@ struct Collection {
 
 impl<'a> GlobalHeap<'a> {
     pub(super) fn new(file: &'a FileBytes) -> Self {
-        let budget = Storage::len(file).saturating_mul(4).saturating_add(16 << 20);
-        GlobalHeap { file, collections: HashMap::new(), kept_bytes: 0, read_bytes: 0, budget }
+        let limit = Storage::len(file).saturating_mul(4).saturating_add(16 << 20);
+        let (left_to_read, left_to_lend) = (limit, limit);
+        GlobalHeap { file, collections: HashMap::new(), kept_bytes: 0, left_to_read, left_to_lend }
     }
 
     /// Bytes of one reference: a length, the address of a collection, the number of an object in it.
@@ -50,7 +51,7 @@ impl<'a> GlobalHeap<'a> {
             return Ok(&[]);
         }
         let size = count as usize * width;
-        self.budget = self.budget.checked_sub(size as u64).ok_or_else(|| {
+        self.left_to_lend = self.left_to_lend.checked_sub(size as u64).ok_or_else(|| {
             self.file.damaged("values on the global heap are larger than the file; references overlap")
         })?;
         if !self.collections.contains_key(&address) {
@@ -74,10 +75,10 @@ impl<'a> GlobalHeap<'a> {
             (true, Some(size)) => size,
             _ => return Err(self.file.damaged(format!("there is no global heap at {address}"))),
         };
-        self.read_bytes = self.read_bytes.saturating_add(size);
-        if self.read_bytes > self.budget {
-            return Err(self.file.damaged("global heaps are larger than the file; they overlap"));
-        }
+        self.left_to_read = self
+            .left_to_read
+            .checked_sub(size)
+            .ok_or_else(|| self.file.damaged("global heaps are larger than the file; they overlap"))?;
         let bytes = self.file.read(address, size, what)?;
         let mut objects = HashMap::new();
         let mut fields = Fields(bytes.get(8 + length..).unwrap_or_default());

@@ -10,6 +10,7 @@ mod chunk_btree;
 mod chunk_table;
 mod cursor;
 mod dataset;
+mod dataspace;
 mod datatype;
 mod group;
 mod header;

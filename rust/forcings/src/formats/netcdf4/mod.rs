@@ -15,12 +15,11 @@ use std::sync::Arc;
 use tree::{Object, Tree};
 
 /// Attributes that carry the conventions and are not shown.
-const HIDDEN: [&str; 9] = [
+const HIDDEN: [&str; 8] = [
     "CLASS",
     "NAME",
     "REFERENCE_LIST",
     "DIMENSION_LIST",
-    "DIMENSION_LABELS",
     "_Netcdf4Dimid",
     "_Netcdf4Coordinates",
     "_nc3_strict",

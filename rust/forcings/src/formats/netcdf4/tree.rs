@@ -35,14 +35,16 @@ pub(super) struct Tree<'a> {
     groups: Vec<Group>,
     seen: HashSet<u64>,
     target: usize,
+    /// The number of the next dimension without one.
+    next: i64,
 }
 
 struct Scale {
     dimension: Dimension,
     /// The header of its dimension scale; `None` for an invented one.
     address: Option<u64>,
-    /// The number that netCDF-C gave it.
-    number: Option<i64>,
+    /// The number that netCDF-C gave it, or would give it.
+    number: i64,
 }
 
 struct Group {
@@ -72,7 +74,7 @@ impl<'a> Tree<'a> {
     /// `NotFound` when there is no such group, `Format` when one on the way to it is damaged.
     pub(super) fn read(file: &'a Hdf5File, path: &str) -> Result<Self> {
         let (dimensions, groups, seen) = (Vec::new(), Vec::new(), HashSet::new());
-        let mut tree = Tree { file, dimensions, groups, seen, target: 0 };
+        let mut tree = Tree { file, dimensions, groups, seen, target: 0, next: 0 };
         tree.group("/".into(), None)?;
         for name in path.split('/').filter(|name| !name.is_empty()) {
             let above = tree.groups.len() - 1;
@@ -89,9 +91,7 @@ impl<'a> Tree<'a> {
         }
         tree.measure();
         if unnamed {
-            let first = tree.dimensions.iter().filter_map(|d| d.number).max().map_or(0, |n| n + 1);
-            let mut next = first.max(tree.dimensions.len() as i64);
-            tree.invent(0, &mut next);
+            tree.invent(0);
         }
         Ok(tree)
     }
@@ -102,7 +102,7 @@ impl<'a> Tree<'a> {
         let used: HashSet<usize> = group.variables.iter().flat_map(|v| v.axes.iter().flatten().copied()).collect();
         let mut listed: Vec<usize> =
             (0..self.dimensions.len()).filter(|d| used.contains(d) || group.dimensions.contains(d)).collect();
-        listed.sort_by_key(|d| (group.dimensions.contains(d), self.dimensions[*d].number.unwrap_or(i64::MAX)));
+        listed.sort_by_key(|d| (group.dimensions.contains(d), self.dimensions[*d].number));
         let place: HashMap<usize, usize> = listed.iter().enumerate().map(|(i, d)| (*d, i)).collect();
         let dimensions = listed.iter().map(|d| self.dimensions[*d].dimension.clone()).collect();
         let found = |v: Member| {
@@ -161,7 +161,8 @@ impl<'a> Tree<'a> {
             && !object.dataset.shape().is_empty()
         {
             let (len, unlimited) = (object.dataset.shape()[0], object.dataset.max_shape()[0].is_none());
-            let number = integers(&object, "_Netcdf4Dimid").and_then(|n| n.first().copied());
+            let number = integers(&object, "_Netcdf4Dimid").and_then(|n| n.first().copied()).unwrap_or(self.next);
+            self.next = self.next.max(number.saturating_add(1));
             let dimension = Dimension { name: name.clone(), len, unlimited };
             let address = Some(object.dataset.address());
             scale = Some(self.dimensions.len());
@@ -188,7 +189,7 @@ impl<'a> Tree<'a> {
         let mut by_number = HashMap::new();
         for d in visible {
             self.dimensions[d].address.map(|address| by_address.entry(address).or_insert(d));
-            self.dimensions[d].number.map(|number| by_number.entry(number).or_insert(d));
+            by_number.entry(self.dimensions[d].number).or_insert(d);
         }
         let mut heap = self.file.heap();
         for variable in &mut self.groups[index].variables {
@@ -227,16 +228,15 @@ impl<'a> Tree<'a> {
                 self.groups[parent].children.iter().map(|c| self.groups[*c].path.clone()).collect();
             for name in self.groups[parent].below.clone() {
                 let below = join(&path, &name);
-                // A group that cannot be opened, or was seen under another name, adds nothing to the target.
+                // A group that cannot be read, or was under another name, says nothing about dimensions.
                 let Ok(hdf5::Object::Group(address)) = self.file.object(&below) else { continue };
-                if read.contains(&below) || self.seen.contains(&address) {
+                if self.file.member_names(&below).is_err() || read.contains(&below) || self.seen.contains(&address) {
                     continue;
                 }
                 if self.groups.len() >= MAX_GROUPS || below.split('/').count() > MAX_DEPTH {
                     return Err(Error::format(self.file.source().path(), "its groups are too many or too deep"));
                 }
-                // One that is damaged has no say about the lengths of dimensions either.
-                let _ = self.group(below, Some(parent));
+                self.group(below, Some(parent))?;
             }
             let order = self.groups[parent].below.clone();
             let mut children = std::mem::take(&mut self.groups[parent].children);
@@ -268,9 +268,9 @@ impl<'a> Tree<'a> {
     }
 
     /// Invents dimensions for axes without one, in the order in which netCDF-C does: groups below come first.
-    fn invent(&mut self, index: usize, next: &mut i64) {
+    fn invent(&mut self, index: usize) {
         for child in self.groups[index].children.clone() {
-            self.invent(child, next);
+            self.invent(child);
         }
         for v in 0..self.groups[index].variables.len() {
             let variable = &self.groups[index].variables[v];
@@ -293,9 +293,9 @@ impl<'a> Tree<'a> {
                 };
                 let known = self.groups[index].dimensions.iter().find(fits).copied();
                 axes[i] = Some(known.unwrap_or_else(|| {
-                    let dimension = Dimension { name: format!("phony_dim_{next}"), len, unlimited };
-                    let number = Some(*next);
-                    *next += 1;
+                    let number = self.next;
+                    self.next = number.saturating_add(1);
+                    let dimension = Dimension { name: format!("phony_dim_{number}"), len, unlimited };
                     self.dimensions.push(Scale { dimension, address: None, number });
                     self.groups[index].dimensions.push(self.dimensions.len() - 1);
                     self.dimensions.len() - 1

@@ -7,8 +7,10 @@ use crate::chunks::{encode_chunk, fetch_chunk, ByteSource, ChunkSite, EncodeFilt
 use crate::{Error, Result};
 use std::ops::Range;
 
-/// Bytes of the chunks that one job makes: enough that a column gives whole cache lines to each.
-const JOB_BYTES: usize = 256 << 10;
+/// Bytes of the chunks that one job makes: enough that a column gives a run of cache lines to each.
+const JOB_BYTES: usize = 1 << 20;
+/// The least jobs that a thread gets, so that all end at about the same time.
+const JOBS_PER_THREAD: usize = 4;
 
 /// What a column becomes.
 #[derive(Clone, Copy)]
@@ -43,10 +45,12 @@ impl Rewrite<'_> {
             return Ok(());
         }
         let chunks = dataset.pool.length.div_ceil(self.rows);
-        let each = (JOB_BYTES / (self.rows * dataset.row_bytes())).clamp(1, chunks);
+        let threads = parallel::threads_for(total);
+        let shared = chunks.div_ceil(JOBS_PER_THREAD * threads);
+        let each = (JOB_BYTES / (self.rows * dataset.row_bytes())).clamp(1, shared);
         let produce =
             |job: usize, scratch: &mut Scratch| self.encode(job * each..((job + 1) * each).min(chunks), scratch);
-        parallel::in_order(chunks.div_ceil(each), parallel::threads_for(total), produce, |job, encoded| {
+        parallel::in_order(chunks.div_ceil(each), threads, produce, |job, encoded| {
             let first = job * each;
             encoded.iter().enumerate().try_for_each(|(i, bytes)| write(((first + i) * self.rows) as u64, bytes))
         })

@@ -7,6 +7,7 @@ use crate::ErrorKind;
 use std::path::Path;
 
 mod concurrent;
+mod faults;
 mod format;
 mod model;
 

@@ -88,8 +88,10 @@ impl ArrayFile {
             self.enter(&made)
         };
         let Err(error) = put() else { return Ok(staged) };
-        // The first error is the one to report; what cannot be undone now is unreachable, and free after a reopen.
-        let _ = self.remove_columns(&mut writer, &joined);
+        // The first error is the one to report. What cannot be taken out of the file is at least not found any more.
+        if self.remove_columns(&mut writer, &joined).is_err() {
+            self.forget(&joined);
+        }
         let _ = self.unlink(&mut writer, &made);
         Err(error)
     }
@@ -390,19 +392,26 @@ impl ArrayFile {
 
     fn free(&self, writer: &mut Writer, dataset: &PackedDataset, columns: &[usize]) -> Result<()> {
         let slots = self.hdf5(writer)?.group(GROUP)?.variable(&format!("{}_h", dataset.name))?;
-        // From here on nobody finds the arrays; whoever found them before sees the empty slots.
-        {
-            let mut state = dataset.state.write();
-            let mut index = self.index.write();
-            for &column in columns {
-                if let Some(hash) = state.hashes[column].take() {
-                    index.forget(&hash);
-                }
-            }
-            state.generation += 1;
-        }
+        let hashes: Vec<ArrayHash> = {
+            let state = dataset.state.read();
+            columns.iter().filter_map(|&column| state.hashes[column]).collect()
+        };
+        self.forget(&hashes);
         columns.iter().try_for_each(|&column| slots.write_strings(column, &[String::new()]))?;
         let edits: Vec<_> = columns.iter().map(|&column| (column, Edit::Zero)).collect();
         self.change(writer, dataset, &edits, |_| Ok(()))
+    }
+
+    /// From here on nobody finds the arrays; whoever found them before sees that their columns are free.
+    fn forget(&self, hashes: &[ArrayHash]) {
+        for hash in hashes {
+            let place = self.index.read().place(hash).cloned();
+            if let Some(Place::Packed(Column { dataset, column })) = place {
+                let mut state = dataset.state.write();
+                state.hashes[column] = None;
+                state.generation += 1;
+            }
+            self.index.write().forget(hash);
+        }
     }
 }

@@ -141,6 +141,12 @@ impl Catalog {
         self.connection.close().map_err(|(_, e)| failure(&path, e))
     }
 
+    /// The connection, to break things with.
+    #[cfg(test)]
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
     fn execute(&self, sql: &str) -> Result<()> {
         self.connection.prepare_cached(sql).and_then(|mut s| s.execute([])).map_err(|e| self.failure(e)).map(drop)
     }

@@ -3,6 +3,7 @@ use crate::array::{Array, ArrayHash, DType};
 use crate::series::{Features, NewSeries, Owner, OwnerCategory, SeriesId, SeriesInfo, SeriesType};
 use crate::time::{Period, UnixMillis};
 use crate::ErrorKind;
+use proptest::prelude::*;
 
 const START: UnixMillis = UnixMillis(1_704_067_200_000);
 
@@ -412,4 +413,50 @@ fn a_reader_undoes_what_a_killed_writer_left() {
     std::fs::copy(suffixed(&path, "-journal"), suffixed(&copy, "-journal")).unwrap();
     let reader = Catalog::open(&copy, true).unwrap();
     assert_eq!(reader.list(&Filter::default()).unwrap().len(), 200);
+}
+
+#[test]
+fn a_truncated_catalog_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc.sqlite");
+    let mut catalog = Catalog::create(&path).unwrap();
+    add(&mut catalog, 1, "a");
+    catalog.close().unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    for len in [1, 99, 100, 4095, 4096, whole.len() / 2, whole.len() - 1] {
+        std::fs::write(&path, &whole[..len]).unwrap();
+        let error = Catalog::open(&path, true).and_then(|catalog| catalog.list(&Filter::default())).unwrap_err();
+        assert!([ErrorKind::Catalog, ErrorKind::Integrity].contains(&error.kind()), "{len}: {error}");
+    }
+}
+
+proptest! {
+    /// SQLite keeps no checksums: content may change unseen, but nothing may panic.
+    #[test]
+    fn flipped_bytes_do_no_harm(flips in prop::collection::vec((any::<prop::sample::Index>(), 1u8..), 1..20)) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.nc.sqlite");
+        let mut catalog = Catalog::create(&path).unwrap();
+        catalog.begin().unwrap();
+        for owner in 0..40 {
+            let year = Features::from_iter([("year", owner)]);
+            insert(&mut catalog, Owner::component(owner, "Bus"), "a", Period::hours(1), year).unwrap();
+        }
+        catalog.commit().unwrap();
+        catalog.close().unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        for (place, flip) in flips {
+            let place = place.index(bytes.len());
+            bytes[place] ^= flip;
+        }
+        std::fs::write(&path, bytes).unwrap();
+        for read_only in [true, false] {
+            if let Ok(catalog) = Catalog::open(&path, read_only) {
+                let _ = catalog.list(&Filter::default());
+                let _ = catalog.list(&Filter { owner_id: Some(3), ..Filter::default() });
+                let _ = catalog.find_many(&[SeriesId(1), SeriesId(40)]);
+                let _ = catalog.meta(MetaKey::PairId);
+            }
+        }
+    }
 }

@@ -18,4 +18,4 @@ pub(crate) use layer::{FileLayer, MemoryFile};
 pub(crate) use plain::PlainFile;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -106,9 +106,9 @@ fn a_file_in_memory_has_the_same_bytes_and_opens_again() {
 }
 
 /// A file on a disk that is full after a number of writes.
-struct Full {
-    inner: MemoryFile,
-    left: AtomicUsize,
+pub(crate) struct Full {
+    pub(crate) inner: MemoryFile,
+    pub(crate) left: AtomicUsize,
 }
 
 impl ByteSource for Full {

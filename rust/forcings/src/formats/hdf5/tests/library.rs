@@ -11,6 +11,7 @@ use hdf5_sys::h5l::*;
 use hdf5_sys::h5p::*;
 use hdf5_sys::h5s::*;
 use hdf5_sys::h5t::*;
+use hdf5_sys::h5z::H5Z_SO_scale_type_t;
 use hdf5_sys::{h5::H5open, LOCK};
 use std::ffi::{c_int, c_uint, c_void, CString};
 use std::path::Path;
@@ -32,6 +33,11 @@ pub struct Spec {
     pub early: bool,
     pub plain_edges: bool,
     pub compact: bool,
+    pub scale_offset: bool,
+    /// Elements in another file.
+    pub external: bool,
+    /// Elements of another dataset, `x` of the same file.
+    pub virtual_: bool,
     pub fill: Option<i32>,
     pub big_endian: bool,
 }
@@ -96,6 +102,17 @@ impl Library {
             }
             if spec.compact {
                 good(H5Pset_layout(dcpl, H5D_layout_t::H5D_COMPACT));
+            }
+            if spec.scale_offset {
+                good(H5Pset_scaleoffset(dcpl, H5Z_SO_scale_type_t::H5Z_SO_INT, 0));
+            }
+            if spec.external {
+                good(H5Pset_external(dcpl, c"other.raw".as_ptr(), 0, u64::MAX));
+            }
+            if spec.virtual_ {
+                let space = good(H5Screate_simple(spec.dims.len() as c_int, spec.dims.as_ptr(), null()));
+                good(H5Pset_virtual(dcpl, space, c".".as_ptr(), c"x".as_ptr(), space));
+                good(H5Sclose(space));
             }
             if let Some(fill) = spec.fill {
                 good(H5Pset_fill_value(dcpl, *H5T_NATIVE_INT32, (&raw const fill).cast()));

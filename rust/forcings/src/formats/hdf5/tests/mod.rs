@@ -195,6 +195,26 @@ fn contiguous_compact_and_unwritten_datasets() {
 }
 
 #[test]
+fn what_cannot_be_read_by_offset_is_refused_by_name() {
+    let (_dir, path) = scratch();
+    let library = Library::create(&path, true, 0);
+    let plain = Spec { dims: vec![6], ..Spec::default() };
+    library.dataset("x", &plain);
+    library.dataset("external", &Spec { external: true, ..plain.clone() });
+    library.dataset("virtual", &Spec { virtual_: true, ..plain.clone() });
+    library.dataset("scaled", &Spec { chunk: vec![4], scale_offset: true, shuffle: true, ..plain.clone() });
+    drop(library);
+    let file = open(&path);
+    for (name, reason) in [("external", "other files"), ("virtual", "virtual")] {
+        let error = file.dataset(name).unwrap().layout().err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        assert!(error.to_string().contains(name) && error.to_string().contains(reason), "{error}");
+    }
+    let scaled = table(&file.dataset("scaled").unwrap());
+    assert_eq!(scaled.filters, [Filter::Shuffle(4), Filter::Unknown { id: 6, name: "scaleoffset".into() }]);
+}
+
+#[test]
 fn links_that_run_in_circles_or_nowhere_are_errors() {
     let (_dir, path) = scratch();
     let library = Library::create(&path, false, 0);

@@ -269,9 +269,9 @@ fn explore_all(table: &[Vec<Option<u32>>], depths: RangeInclusive<usize>, failin
     let forward: Vec<usize> = (0..epochs).collect();
     let reverse: Vec<usize> = (0..epochs).rev().collect();
     let repeats: Vec<usize> = [epochs - 1, epochs - 1, 0, epochs - 1, epochs / 2].to_vec();
-    let orders = [(&forward, &reverse), (&reverse, &repeats), (&repeats, &forward)];
+    let orders = [(&forward, &repeats), (&repeats, &reverse)];
     for depth in depths {
-        for limit in [None, Some(1), Some(4), Some(7), Some(12)] {
+        for limit in [None, Some(1), Some(5), Some(9)] {
             for (index, failing) in failing.iter().enumerate() {
                 for uneven in [false, true].into_iter().take(2 - index.min(1)) {
                     let config = Config { table: table.to_vec(), depth, limit, uneven, failing: failing.to_vec() };

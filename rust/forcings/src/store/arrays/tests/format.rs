@@ -119,6 +119,48 @@ fn what_netcdf_c_writes_is_read_and_added_to() {
 }
 
 #[test]
+fn layouts_that_we_do_not_write_are_read_and_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.nc");
+    let series = pool(DType::F64, &[], 6);
+    let stored: Vec<Array> = (0..4).map(|seed| array(&series, seed)).collect();
+    let hashes: Vec<ArrayHash> = stored.iter().map(|a| a.view().hash()).collect();
+    {
+        let mut nc = netcdf::create(&path).unwrap();
+        nc.add_attribute("data_format_version", "0.11.0").unwrap();
+        let mut group = nc.add_group("time_series/single").unwrap();
+        group.add_dimension("t", 6).unwrap();
+        group.add_dimension("c", 3).unwrap();
+        // Contiguous, then in chunks that hold some of the columns.
+        for (name, arrays) in [("sts_f64_s_6_PT1H", 0..2), ("sts_f64_s_6_PT1H__1", 2..4)] {
+            let mut data = group.add_variable::<f64>(name, &["t", "c"]).unwrap();
+            if arrays.start == 2 {
+                data.set_chunking(&[4, 2]).unwrap();
+            }
+            let mut slots = vec![String::new(); 3];
+            for (column, k) in arrays.enumerate() {
+                data.put_values(&stored[k].to_f64().unwrap(), (.., column)).unwrap();
+                slots[column] = hashes[k].to_hex();
+            }
+            let mut names = group.add_string_variable(&format!("{name}_h"), &["c"]).unwrap();
+            for (i, text) in slots.iter().enumerate() {
+                names.put_string(text, [i]).unwrap();
+            }
+        }
+    }
+    let file = open(&path, false);
+    assert_eq!(file.read_many(&hashes).unwrap(), stored);
+    assert_eq!(file.read_rows(&hashes[3], 3..5).unwrap().bytes(), &stored[3].bytes()[24..40]);
+    let added = put(&file, &series, 9);
+    assert_eq!(places(&file, &[added]), ["sts_f64_s_6_PT1H__2:0"]);
+    file.remove_many(&[hashes[0], hashes[3]]).unwrap();
+    file.close().unwrap();
+    let file = open(&path, true);
+    assert_eq!(file.hashes().len(), 3);
+    assert_eq!(file.read_many(&hashes[1..3]).unwrap(), stored[1..3]);
+}
+
+#[test]
 fn one_at_a_time_spills_at_a_thousand() {
     let file = memory(DEFAULT);
     let series = pool(DType::I32, &[], 3);

@@ -1,0 +1,62 @@
+# What most test files use.
+
+using Dates, Forcings, Test
+
+const DATA = joinpath(@__DIR__, "data")
+const WINDS = joinpath(DATA, "winds.nc")
+const COARSE = joinpath(DATA, "coarse.nc")
+
+# The error that `f()` throws, or `nothing`.
+function thrown(f)
+    try
+        f()
+        return nothing
+    catch e
+        return e
+    end
+end
+
+# `f()` throws an error of this type whose text has all of the parts.
+function refuses(f, type, parts...)
+    e = thrown(f)
+    text = e === nothing ? "" : sprint(showerror, e)
+    good = e isa type && all(part -> occursin(part, text), parts)
+    good || @info "expected $type with $(repr(parts))" e
+    return good
+end
+
+# Runs a script of this folder in a process of its own; what it prints, and whether it exited with 0.
+function child(script, arguments...; threads = Threads.nthreads())
+    output = IOBuffer()
+    command = `$(Base.julia_cmd()) --startup-file=no --project=$(Base.active_project())`
+    command = `$command $(joinpath(@__DIR__, script)) $(string.(arguments))`
+    environment = copy(ENV)
+    environment["JULIA_NUM_THREADS"] = string(threads)
+    process = run(pipeline(ignorestatus(setenv(command, environment)); stdout = output, stderr = output))
+    return String(take!(output)), success(process)
+end
+
+# Equal bit for bit: names, dimensions, attributes, types and elements, NaN for NaN.
+function same(a::Forcings.Dataset, b::Forcings.Dataset)
+    keys(a) == keys(b) && isequal(Forcings.attributes(a), Forcings.attributes(b)) || return false
+    return all(name -> same(a[name], b[name]) && same_header(a, b, name), keys(a))
+end
+
+function same_header(a, b, name)
+    return Forcings.dims(a, name) == Forcings.dims(b, name) &&
+           isequal(Forcings.attributes(a, name), Forcings.attributes(b, name))
+end
+
+same(a::AbstractArray, b::AbstractArray) = eltype(a) == eltype(b) && size(a) == size(b) && all(same_bits.(a, b))
+same_bits(x::Float64, y::Float64) = reinterpret(UInt64, x) == reinterpret(UInt64, y)
+same_bits(x::Float32, y::Float32) = reinterpret(UInt32, x) == reinterpret(UInt32, y)
+same_bits(x, y) = x == y
+
+# Calls `f()` until it is true, for a few seconds at most.
+function eventually(f)
+    for _ in 1:500
+        f() && return true
+        sleep(0.01)
+    end
+    return false
+end

@@ -1,0 +1,220 @@
+//! The two files of a store: where they are, how they come to be together, and whether they belong together.
+
+use super::arrays::{ArrayFile, Compression};
+use super::catalog::{suffixed, Catalog, MetaKey};
+use super::h5::{MemoryFile, PlainFile};
+use crate::{Error, Result};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::hash::{BuildHasher, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// The root attribute of the array file that repeats the catalog's [`MetaKey::PairId`].
+const PAIR_ID: &str = "pair_id";
+/// The root attribute of the array file that repeats the catalog's [`MetaKey::Generation`].
+pub(super) const GENERATION: &str = "generation";
+
+/// The catalog that belongs to an array file.
+pub(super) fn catalog_path(arrays: &Path) -> PathBuf {
+    suffixed(arrays, ".sqlite")
+}
+
+/// Makes an empty pair at `path`. It is built in a folder of its own and moved into place when it is complete.
+///
+/// # Errors
+/// See [`Store::create`](super::Store::create).
+pub(super) fn create(path: &Path, compression: Compression, overwrite: bool) -> Result<()> {
+    compression.check()?;
+    let name = path.file_name().ok_or_else(|| Error::invalid(format!("`{}` names no file", path.display())))?;
+    let folder = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    if !overwrite && (exists(path)? || exists(&catalog_path(path))?) {
+        return Err(Error::StoreExists { path: path.to_path_buf() });
+    }
+    for half in [path, &catalog_path(path)] {
+        if half.is_dir() {
+            return Err(Error::io(half, io::ErrorKind::IsADirectory.into()));
+        }
+    }
+    let workshop =
+        tempfile::Builder::new().prefix(".forcings-").tempdir_in(folder).map_err(|e| Error::io(folder, e))?;
+    let built = workshop.path().join(name);
+    build(&built, compression)?;
+    let held = match exists(path)? {
+        true => Some(PlainFile::open(path, false)?),
+        false => None,
+    };
+    let aside = workshop.path().join("replaced");
+    if let Err(error) = install(&built, path, &aside, overwrite) {
+        if aside.exists() || catalog_path(&aside).exists() {
+            // The old store could not be moved back: it must not go with the folder.
+            let _ = workshop.keep();
+        }
+        return Err(error);
+    }
+    drop(held);
+    fs::File::open(folder).and_then(|f| f.sync_all()).map_err(|e| Error::io(folder, e))
+}
+
+/// Opens both halves of the pair at `path`.
+///
+/// # Errors
+/// See [`Store::open`](super::Store::open).
+pub(super) fn open(path: &Path, read_only: bool) -> Result<(ArrayFile, Catalog)> {
+    let catalog_path = catalog_path(path);
+    for (half, what) in [(path, "array file"), (catalog_path.as_path(), "catalog")] {
+        if !exists(half)? {
+            return Err(Error::NotFound(format!(
+                "the store {} has no {what}: there is no file {}; a store is both files",
+                path.display(),
+                half.display()
+            )));
+        }
+    }
+    let arrays = ArrayFile::open(Arc::new(PlainFile::open(path, read_only)?))?;
+    let catalog = Catalog::open(&catalog_path, read_only)?;
+    match (arrays.attribute(PAIR_ID), catalog.meta(MetaKey::PairId)?) {
+        (Some(left), Some(right)) if left == right => {}
+        (None, None) if read_only => {}
+        (None, None) => marry(&arrays, &catalog, &new_pair_id())?,
+        // Only the catalog was missing its mark when `marry` was interrupted.
+        (Some(_), None) if read_only => {}
+        (Some(left), None) => marry(&arrays, &catalog, &left)?,
+        (left, Some(right)) => {
+            let left = left.unwrap_or_else(|| "none".into());
+            return Err(Error::Integrity(format!(
+                "{} and {} are not of one store: the first has the pair id {left}, the second {right}; \
+                 put the two files together that were written together",
+                path.display(),
+                catalog_path.display()
+            )));
+        }
+    }
+    Ok((arrays, catalog))
+}
+
+/// Makes a pair in memory.
+pub(super) fn memory() -> Result<(ArrayFile, Catalog)> {
+    let arrays = ArrayFile::create(Arc::new(MemoryFile::new()), Compression::None, &[])?;
+    Ok((arrays, Catalog::memory()?))
+}
+
+fn build(path: &Path, compression: Compression) -> Result<()> {
+    let pair_id = new_pair_id();
+    let marks = [(PAIR_ID, pair_id.as_str()), (GENERATION, "0")];
+    let arrays = ArrayFile::create(Arc::new(PlainFile::create(path, false)?), compression, &marks)?;
+    arrays.sync()?;
+    arrays.close()?;
+    let catalog = Catalog::create(&catalog_path(path))?;
+    catalog.set_meta(MetaKey::PairId, &pair_id)?;
+    catalog.set_meta(MetaKey::Generation, "0")?;
+    catalog.close()
+}
+
+/// Gives both halves of a pair of another writer the same mark, the array file first.
+fn marry(arrays: &ArrayFile, catalog: &Catalog, pair_id: &str) -> Result<()> {
+    arrays.set_attribute(PAIR_ID, pair_id)?;
+    arrays.sync()?;
+    catalog.set_meta(MetaKey::PairId, pair_id)
+}
+
+/// Moves the pair `built` to `path`. What is there goes to `aside` first, and comes back when a step fails.
+fn install(built: &Path, path: &Path, aside: &Path, overwrite: bool) -> Result<()> {
+    let mut done: Vec<(PathBuf, PathBuf)> = Vec::new();
+    let mut run = || -> Result<()> {
+        if overwrite {
+            for suffix in ["", ".sqlite"] {
+                let old = suffixed(path, suffix);
+                if exists(&old)? {
+                    rename(&old, &suffixed(aside, suffix), &mut done)?;
+                }
+            }
+        }
+        // A journal without its catalog would be played back into the new one.
+        let journal = suffixed(path, ".sqlite-journal");
+        if exists(&journal)? {
+            rename(&journal, &suffixed(aside, ".sqlite-journal"), &mut done)?;
+        }
+        claim(built, path, &mut done)?;
+        rename(&catalog_path(built), &catalog_path(path), &mut done)
+    };
+    run().inspect_err(|_| {
+        for (from, to) in done.iter().rev() {
+            // The first error is the one to report; `create` keeps what cannot be moved back.
+            let _ = fs::rename(to, from);
+        }
+    })
+}
+
+/// Moves the array file into place; of two processes that make the same store at once, one gets the name.
+fn claim(built: &Path, path: &Path, done: &mut Vec<(PathBuf, PathBuf)>) -> Result<()> {
+    match fs::hard_link(built, path) {
+        Ok(()) => {
+            done.push((built.to_path_buf(), path.to_path_buf()));
+            fs::remove_file(built).map_err(|e| Error::io(built, e))
+        }
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Err(Error::StoreExists { path: path.to_path_buf() }),
+        // A filesystem without links.
+        Err(_) => rename(built, path, done),
+    }
+}
+
+fn rename(from: &Path, to: &Path, done: &mut Vec<(PathBuf, PathBuf)>) -> Result<()> {
+    fs::rename(from, to).map_err(|e| Error::io(to, e))?;
+    done.push((from.to_path_buf(), to.to_path_buf()));
+    Ok(())
+}
+
+fn exists(path: &Path) -> Result<bool> {
+    path.try_exists().map_err(|e| Error::io(path, e))
+}
+
+/// 32 hex digits that no other pair has.
+fn new_pair_id() -> String {
+    let mut sha = Sha256::new();
+    // The hasher's keys come from the system's random numbers.
+    sha.update(std::hash::RandomState::new().build_hasher().finish().to_le_bytes());
+    sha.update(std::process::id().to_le_bytes());
+    sha.update(format!("{:?}", SystemTime::now()));
+    let digest: [u8; 32] = sha.finalize().into();
+    digest[..16].iter().map(|b| format!("{b:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_that_fails_undoes_those_before_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let write = |name: &str| fs::write(at(name), name).unwrap();
+        let names = || {
+            let mut names: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        for name in ["a.nc", "a.nc.sqlite", "a.nc.sqlite-journal", "built"] {
+            write(name);
+        }
+        let before = names();
+        // The catalog of the new pair is missing.
+        let error = install(&at("built"), &at("a.nc"), &at("aside"), true).unwrap_err();
+        assert_eq!(error.kind(), crate::ErrorKind::Io);
+        assert_eq!(names(), before);
+        assert_eq!(fs::read_to_string(at("a.nc")).unwrap(), "a.nc");
+        let error = install(&at("built"), &at("a.nc"), &at("aside"), false).unwrap_err();
+        assert_eq!(error.kind(), crate::ErrorKind::StoreExists);
+        assert_eq!(names(), before);
+        write("built.sqlite");
+        install(&at("built"), &at("a.nc"), &at("aside"), true).unwrap();
+        assert_eq!(fs::read_to_string(at("a.nc")).unwrap(), "built");
+        assert_eq!(fs::read_to_string(at("a.nc.sqlite")).unwrap(), "built.sqlite");
+        assert!(!at("a.nc.sqlite-journal").exists());
+    }
+}

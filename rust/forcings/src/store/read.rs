@@ -1,0 +1,104 @@
+//! Reading series and listing them.
+
+use super::{Filter, Store};
+use crate::array::Array;
+use crate::series::{Series, SeriesId, SeriesInfo, SeriesType};
+use crate::time::UnixMillis;
+use crate::{Error, Result};
+use std::collections::HashMap;
+
+impl Store {
+    /// The series that match, by ascending id.
+    ///
+    /// # Errors
+    /// `Closed`, `Integrity` for a row that cannot be read, `Catalog`.
+    pub fn list(&self, filter: &Filter) -> Result<Vec<SeriesInfo>> {
+        self.shared.look(|session| session.catalog().list(filter))
+    }
+
+    /// The whole series.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none with this id or its array is missing, `Integrity` when the array is not what the
+    /// catalog says, `Closed`, and errors of the files.
+    pub fn read(&self, id: SeriesId) -> Result<Series> {
+        let info = self.shared.look(|session| session.catalog().find(id))?;
+        let steps = *info.array_shape()?.first().expect("an array shape begins with the length");
+        self.read_steps(info, 0, steps)
+    }
+
+    /// Those steps of a `SingleTimeSeries` whose cover overlaps `[from, to)`: a start inside a step begins with that
+    /// step, an end inside a step includes it. A bound that is `None`, or lies outside, is the series' own.
+    ///
+    /// # Errors
+    /// As [`Store::read`]; `InvalidParameter` when `to` lies before `from`, or when the steps make no grid of their
+    /// own (a calendar period cut at a shortened month end); `Unsupported` for another type of series.
+    pub fn read_range(&self, id: SeriesId, from: Option<UnixMillis>, to: Option<UnixMillis>) -> Result<Series> {
+        if let (Some(from), Some(to)) = (from, to) {
+            if to < from {
+                return Err(Error::invalid(format!("the range ends at {to}, before it begins at {from}")));
+            }
+        }
+        let mut info = self.shared.look(|session| session.catalog().find(id))?;
+        if info.series_type != SeriesType::SingleTimeSeries {
+            return Err(Error::Unsupported(format!("{info} cannot be read by a time range; read the whole series")));
+        }
+        let grid = info.grid()?;
+        let start = from.map_or(0, |t| grid.floor_index(t));
+        let stop = to.map_or(grid.len(), |t| grid.ceil_index(t)).max(start);
+        let slice = grid.slice(start, stop - start).map_err(|e| match e {
+            Error::InvalidParameter(why) => Error::InvalidParameter(format!("{info}: {why}")),
+            other => other,
+        })?;
+        info.initial = Some(slice.start());
+        self.read_steps(info, start, slice.len())
+    }
+
+    /// Many whole series, in the order of the ids; an id may repeat. Every chunk is decoded once, on all cores.
+    ///
+    /// # Errors
+    /// As [`Store::read`]; any id that does not exist fails the call.
+    pub fn read_many(&self, ids: &[SeriesId]) -> Result<Vec<Series>> {
+        let infos = self.shared.look(|session| session.catalog().find_many(ids))?;
+        let mut places = HashMap::new();
+        let mut hashes = Vec::new();
+        for info in &infos {
+            places.entry(info.hash).or_insert_with(|| {
+                hashes.push(info.hash);
+                hashes.len() - 1
+            });
+        }
+        let arrays = self.shared.arrays()?.read_many(&hashes)?;
+        infos
+            .into_iter()
+            .map(|info| {
+                let values = arrays[places[&info.hash]].clone();
+                matching(info, values)
+            })
+            .collect()
+    }
+
+    /// The steps `start..start + len` of a series, whose `info` has the initial instant of the first of them.
+    fn read_steps(&self, mut info: SeriesInfo, start: usize, len: usize) -> Result<Series> {
+        let values = self.shared.arrays()?.read_rows(&info.hash, start..start + len).map_err(|e| match e {
+            Error::NotFound(why) => Error::NotFound(format!("the array of {info} is missing: {why}")),
+            other => other,
+        })?;
+        info.length = Some(len as u64);
+        matching(info, values)
+    }
+}
+
+/// Puts a row and its array together if they fit.
+fn matching(info: SeriesInfo, values: Array) -> Result<Series> {
+    let shape = info.array_shape()?;
+    if values.dtype() != info.dtype || values.shape() != shape {
+        return Err(Error::Integrity(format!(
+            "the catalog has {info} with the type {} and the shape {shape:?}, its array has {} and {:?}",
+            info.dtype.name(),
+            values.dtype().name(),
+            values.shape()
+        )));
+    }
+    Ok(Series { info, values })
+}

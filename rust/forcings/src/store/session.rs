@@ -1,0 +1,319 @@
+//! The order of changes. A change writes arrays first and rows second; when anything fails, the rows are rolled back
+//! and the arrays that it wrote are taken out again. SQLite's COMMIT is the one point where a transaction counts:
+//! arrays are on the disk before it, and arrays that lost their last row are freed only behind it.
+
+mod span;
+
+use super::arrays::{ArrayFile, PoolKey};
+use super::catalog::{Catalog, Inserter, MetaKey};
+use super::pair::GENERATION;
+use crate::array::{ArrayHash, ArrayView};
+use crate::series::SeriesId;
+use crate::{Error, Result};
+use span::{Level, Span};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+/// What is on the disk, and when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Promise {
+    /// Nothing: the store is in memory.
+    Nothing,
+    /// What `flush`, `close` or an outermost `commit` returned. Other changes share one transaction of SQLite.
+    EveryFlush,
+    /// Every change that returned.
+    EveryCall,
+}
+
+/// The open halves of a pair and the transaction in progress.
+pub(super) struct Session {
+    promise: Promise,
+    arrays: Arc<ArrayFile>,
+    catalog: Catalog,
+    /// Bumped whenever a series may have gone.
+    removals: Arc<AtomicU64>,
+    /// The transaction of SQLite that is open, if one is.
+    span: Option<Span>,
+    /// Arrays without a row that could not be taken out yet; the next commit tries again.
+    leftovers: Vec<ArrayHash>,
+    /// Whether arrays were taken out behind the last commit and that did not reach the disk yet.
+    unsynced: bool,
+    generation: u64,
+}
+
+/// One change in progress: what it wrote, to be kept or undone as a whole.
+pub(super) struct Change<'a> {
+    arrays: &'a ArrayFile,
+    catalog: &'a mut Catalog,
+    level: Level,
+}
+
+impl Change<'_> {
+    /// Stores one array.
+    pub(super) fn put(&mut self, key: &PoolKey, hash: ArrayHash, values: &ArrayView<'_>) -> Result<()> {
+        if self.arrays.put_one(key, hash, *values)? {
+            self.level.staged.push(hash);
+        }
+        Ok(())
+    }
+
+    /// Stores many arrays, in whole chunks.
+    pub(super) fn put_batch(&mut self, items: &[(PoolKey, ArrayHash, ArrayView<'_>)]) -> Result<()> {
+        let staged = self.arrays.put_batch(items)?;
+        self.level.staged.extend(staged);
+        Ok(())
+    }
+
+    /// Where rows are added.
+    pub(super) fn rows(&mut self) -> Inserter<'_> {
+        Inserter::new(self.catalog)
+    }
+
+    /// Deletes rows; their arrays go with the outermost commit, if no row refers to them then.
+    pub(super) fn remove(&mut self, ids: &[SeriesId]) -> Result<()> {
+        let hashes = self.catalog.remove(ids)?;
+        self.level.orphans.extend(hashes);
+        Ok(())
+    }
+}
+
+impl Session {
+    pub(super) fn new(
+        promise: Promise,
+        arrays: Arc<ArrayFile>,
+        catalog: Catalog,
+        removals: Arc<AtomicU64>,
+    ) -> Result<Self> {
+        let generation = match catalog.meta(MetaKey::Generation)? {
+            None => 0,
+            Some(text) => {
+                text.parse().map_err(|_| Error::Integrity(format!("the catalog's generation `{text}` is no number")))?
+            }
+        };
+        Ok(Session {
+            promise,
+            arrays,
+            catalog,
+            removals,
+            span: None,
+            leftovers: Vec::new(),
+            unsynced: false,
+            generation,
+        })
+    }
+
+    /// The rows.
+    pub(super) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// Whether the caller has a transaction open.
+    pub(super) fn in_transaction(&self) -> bool {
+        self.span.as_ref().is_some_and(|span| span.explicit)
+    }
+
+    /// Runs one change: all of it happens, or nothing.
+    pub(super) fn apply<T>(&mut self, work: impl FnOnce(&mut Change<'_>) -> Result<T>) -> Result<T> {
+        if self.span.is_none() {
+            self.catalog.begin()?;
+            self.span = Some(Span::implicit());
+        }
+        let depth = self.depth();
+        self.catalog.savepoint(depth)?;
+        let mut change = Change { arrays: &self.arrays, catalog: &mut self.catalog, level: Level::default() };
+        let result = work(&mut change);
+        let level = change.level;
+        let result = result.and_then(|value| self.catalog.release(depth).map(|()| value));
+        match result {
+            Err(error) => {
+                self.undo(depth, level);
+                Err(error)
+            }
+            Ok(value) => {
+                if !level.orphans.is_empty() {
+                    self.removals.fetch_add(1, Ordering::AcqRel);
+                }
+                let span = self.span.as_mut().expect("opened above");
+                span.keep(level);
+                if !span.explicit && self.promise != Promise::EveryFlush {
+                    if let Err(error) = self.commit_span() {
+                        self.abandon();
+                        return Err(error);
+                    }
+                }
+                Ok(value)
+            }
+        }
+    }
+
+    /// Opens a transaction for the caller, or an inner one.
+    pub(super) fn begin(&mut self) -> Result<()> {
+        if let Some(span) = self.span.as_mut().filter(|span| span.explicit) {
+            self.catalog.savepoint(span.levels.len())?;
+            span.levels.push(Level::default());
+            return Ok(());
+        }
+        self.commit_span()?;
+        self.catalog.begin()?;
+        self.span = Some(Span::explicit());
+        Ok(())
+    }
+
+    /// Ends the innermost transaction of the caller and keeps its work.
+    pub(super) fn commit(&mut self) -> Result<()> {
+        let span = self.span.as_mut().filter(|span| span.explicit).ok_or_else(|| no_transaction("commit"))?;
+        if span.levels.len() == 1 {
+            return self.commit_span();
+        }
+        self.catalog.release(span.levels.len() - 1)?;
+        let level = span.levels.pop().expect("more than one level");
+        span.keep(level);
+        Ok(())
+    }
+
+    /// Ends the innermost transaction of the caller and undoes its work.
+    pub(super) fn rollback(&mut self) -> Result<()> {
+        let span = self.span.as_mut().filter(|span| span.explicit).ok_or_else(|| no_transaction("roll back"))?;
+        if span.levels.len() == 1 {
+            if self.catalog.in_transaction() {
+                self.catalog.rollback()?;
+            }
+            self.abandon();
+            return Ok(());
+        }
+        let level = span.levels.pop().expect("more than one level");
+        let depth = span.levels.len();
+        self.removals.fetch_add(1, Ordering::AcqRel);
+        self.undo(depth, level);
+        Ok(())
+    }
+
+    /// Brings every change to the disk.
+    pub(super) fn flush(&mut self) -> Result<()> {
+        if self.in_transaction() {
+            return Err(Error::invalid("flush cannot promise what a transaction has not committed; commit first"));
+        }
+        if self.span.is_none() && (self.catalog.has_new_ids() || !self.leftovers.is_empty()) {
+            self.catalog.begin()?;
+            self.span = Some(Span::implicit());
+        }
+        self.commit_span()?;
+        if self.unsynced {
+            self.write_arrays()?;
+        }
+        Ok(())
+    }
+
+    /// Undoes the caller's open transaction, if there is one, and brings the rest to the disk.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        while self.in_transaction() {
+            self.rollback()?;
+        }
+        self.flush()
+    }
+
+    /// Closes both halves.
+    pub(super) fn close(self) -> Result<()> {
+        let arrays = self.arrays.close();
+        self.catalog.close()?;
+        arrays
+    }
+
+    /// The commit point: arrays to the disk, then the rows, then the arrays that no row needs any more are freed.
+    /// When it fails before the rows are committed, the transaction stays open as long as SQLite keeps it.
+    fn commit_span(&mut self) -> Result<()> {
+        let Some(span) = &self.span else { return Ok(()) };
+        if !span.changed && self.leftovers.is_empty() && !self.catalog.has_new_ids() {
+            self.catalog.rollback()?;
+            self.span = None;
+            return Ok(());
+        }
+        if let Err(error) = self.write_span() {
+            if !self.catalog.in_transaction() {
+                self.abandon();
+            }
+            return Err(error);
+        }
+        let mut orphans = self.span.take().map(Span::into_orphans).unwrap_or_default();
+        orphans.append(&mut self.leftovers);
+        if self.take_out(orphans) && self.promise != Promise::Nothing {
+            // The rows are committed: a failure here is the next flush's to report, which tries again.
+            self.unsynced = true;
+            let _ = self.write_arrays();
+        }
+        Ok(())
+    }
+
+    fn write_arrays(&mut self) -> Result<()> {
+        self.arrays.sync()?;
+        self.unsynced = false;
+        Ok(())
+    }
+
+    fn write_span(&mut self) -> Result<()> {
+        if self.promise == Promise::Nothing {
+            return self.catalog.commit();
+        }
+        let next = self.generation + 1;
+        self.catalog.store_last_id()?;
+        self.catalog.set_meta(MetaKey::Generation, &next.to_string())?;
+        self.arrays.set_attribute(GENERATION, &next.to_string())?;
+        self.write_arrays()?;
+        self.catalog.commit()?;
+        self.catalog.last_id_is_stored();
+        self.generation = next;
+        Ok(())
+    }
+
+    /// Undoes the savepoint `depth` and takes out the arrays that it stored.
+    fn undo(&mut self, depth: usize, level: Level) {
+        if self.catalog.in_transaction() && self.catalog.rollback_to(depth).is_ok() {
+            self.take_out(level.staged);
+        } else {
+            // SQLite gave the whole transaction up: the disk is full, or fails.
+            if let Some(span) = self.span.as_mut() {
+                span.keep(level);
+            }
+            self.abandon();
+        }
+    }
+
+    /// Forgets the open span, whose rows are not committed, and takes out the arrays that it stored.
+    fn abandon(&mut self) {
+        if self.catalog.in_transaction() && self.catalog.rollback().is_err() {
+            // The connection rolls back when it closes; until then every further change fails with SQLite's reason.
+            return;
+        }
+        let staged = self.span.take().map(Span::into_staged).unwrap_or_default();
+        self.removals.fetch_add(1, Ordering::AcqRel);
+        self.take_out(staged);
+    }
+
+    /// Removes those of `hashes` that no row refers to, and says whether there were any. What fails is left for the next
+    /// commit: such an array takes space, and harms nothing. Inside a transaction `hashes` must be arrays that it stored:
+    /// others may have rows that a rollback brings back.
+    fn take_out(&mut self, hashes: Vec<ArrayHash>) -> bool {
+        let mut unused = Vec::new();
+        for hash in hashes.into_iter().collect::<HashSet<_>>() {
+            match self.catalog.is_referenced(&hash) {
+                Ok(true) => {}
+                Ok(false) => unused.push(hash),
+                Err(_) => self.leftovers.push(hash),
+            }
+        }
+        let removed = !unused.is_empty() && self.arrays.remove_many(&unused).is_ok();
+        if !removed {
+            self.leftovers.extend(unused);
+        }
+        removed
+    }
+
+    fn depth(&self) -> usize {
+        self.span.as_ref().map_or(0, |span| span.levels.len())
+    }
+}
+
+fn no_transaction(what: &str) -> Error {
+    Error::invalid(format!("there is no transaction to {what}; begin opens one"))
+}

@@ -1,0 +1,116 @@
+//! The state that all handles and readers of one open store share, and its end.
+
+use super::arrays::ArrayFile;
+use super::catalog::Catalog;
+use super::read_only_error;
+use super::session::{Promise, Session};
+use crate::series::SeriesId;
+use crate::{Error, Result};
+use parking_lot::{Mutex, RwLock};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+/// One open store. Operations on the catalog run one at a time; arrays are read by any number of threads.
+pub(crate) struct Shared {
+    path: PathBuf,
+    read_only: bool,
+    /// `None` once closed. Never locked while waiting for `session`.
+    arrays: RwLock<Option<Arc<ArrayFile>>>,
+    session: Mutex<Option<Session>>,
+    removals: Arc<AtomicU64>,
+}
+
+impl Shared {
+    pub(super) fn new(
+        path: &Path,
+        read_only: bool,
+        promise: Promise,
+        arrays: ArrayFile,
+        catalog: Catalog,
+    ) -> Result<Self> {
+        let (arrays, removals) = (Arc::new(arrays), Arc::new(AtomicU64::new(0)));
+        let session = Session::new(promise, arrays.clone(), catalog, removals.clone())?;
+        Ok(Shared {
+            path: path.to_path_buf(),
+            read_only,
+            arrays: RwLock::new(Some(arrays)),
+            session: Mutex::new(Some(session)),
+            removals,
+        })
+    }
+
+    /// The array file, for reading.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub(crate) fn arrays(&self) -> Result<Arc<ArrayFile>> {
+        self.arrays.read().clone().ok_or(Error::Closed("store"))
+    }
+
+    /// How often series may have gone: a reader whose count is older must ask [`Shared::missing_ids`] again.
+    pub(crate) fn removals(&self) -> u64 {
+        self.removals.load(Ordering::Acquire)
+    }
+
+    /// Those of `ids` that are not in the catalog.
+    ///
+    /// # Errors
+    /// `Closed`, and those of the catalog.
+    pub(crate) fn missing_ids(&self, ids: &[SeriesId]) -> Result<Vec<SeriesId>> {
+        self.look(|session| session.catalog().missing_ids(ids))
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.arrays.read().is_some()
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Runs `work` on the open session of a writable store.
+    pub(super) fn change<T>(&self, work: impl FnOnce(&mut Session) -> Result<T>) -> Result<T> {
+        let mut session = self.session.lock();
+        let session = session.as_mut().ok_or(Error::Closed("store"))?;
+        if self.read_only {
+            return Err(read_only_error(&self.path));
+        }
+        work(session)
+    }
+
+    /// Runs `work` on the open session, to read.
+    pub(super) fn look<T>(&self, work: impl FnOnce(&Session) -> Result<T>) -> Result<T> {
+        work(self.session.lock().as_ref().ok_or(Error::Closed("store"))?)
+    }
+
+    /// Ends the store for all who share it.
+    pub(super) fn close(&self) -> Result<()> {
+        let mut slot = self.session.lock();
+        let Some(session) = slot.as_mut() else { return Ok(()) };
+        if !self.read_only {
+            session.finish()?;
+        }
+        // Readers that come now get `Closed`; those inside finish on their own handle.
+        self.arrays.write().take();
+        slot.take().expect("it was there a moment ago, under the same lock").close()
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // Nobody is left to be told; a caller who wants to know calls `close`.
+        let _ = self.close();
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store").field("path", &self.path).field("read_only", &self.read_only).finish_non_exhaustive()
+    }
+}

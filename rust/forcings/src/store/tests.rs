@@ -1,0 +1,79 @@
+//! Tests of the store as a whole; what they share.
+
+mod atomicity;
+mod model;
+mod pair;
+mod reading;
+mod transactions;
+
+use super::*;
+use crate::array::{Array, ArrayHash};
+use crate::series::{NewSeries, Owner, SeriesId, SeriesInfo};
+use crate::time::{Period, UnixMillis};
+use crate::ErrorKind;
+
+/// 2024-01-01T00:00:00Z.
+const START: UnixMillis = UnixMillis(1_704_067_200_000);
+const HOUR: i64 = 3_600_000;
+
+/// `[n, n + 1, n + 2, n + 3]`.
+fn ramp(n: u32) -> Array {
+    let n = f64::from(n);
+    Array::from_f64(vec![4], &[n, n + 1.0, n + 2.0, n + 3.0]).unwrap()
+}
+
+fn series<'a>(owner: i64, name: &str, values: &'a Array) -> NewSeries<'a> {
+    NewSeries::single(Owner::component(owner, "Bus"), name, START, Period::hours(1), values.view())
+}
+
+fn add(store: &Store, owner: i64, name: &str, values: &Array) -> SeriesId {
+    store.add(&series(owner, name, values)).unwrap()
+}
+
+fn all(store: &Store) -> Vec<SeriesInfo> {
+    store.list(&Filter::default()).unwrap()
+}
+
+fn names(store: &Store) -> Vec<String> {
+    all(store).into_iter().map(|info| info.name).collect()
+}
+
+fn holds(store: &Store, hash: ArrayHash) -> bool {
+    store.shared().arrays().unwrap().contains(&hash)
+}
+
+/// Runs SQL behind the store's back.
+fn sql(store: &Store, text: &str) {
+    let run = |session: &session::Session| {
+        session.catalog().connection().execute_batch(text).unwrap();
+        Ok(())
+    };
+    store.shared().look(run).unwrap();
+}
+
+/// Copies both files, as a user may after a flush, and opens the copy.
+fn open_copy(store: &Store, folder: &Path) -> Store {
+    let copy = folder.join("copy.nc");
+    std::fs::copy(store.path(), &copy).unwrap();
+    std::fs::copy(super::pair::catalog_path(store.path()), super::pair::catalog_path(&copy)).unwrap();
+    Store::open(&copy, &OpenOptions { read_only: true, durable: false }).unwrap()
+}
+
+/// A store on disk, and one in memory, for tests that must hold in both.
+fn stores() -> (tempfile::TempDir, [Store; 3]) {
+    let dir = tempfile::tempdir().unwrap();
+    let on_disk = |name: &str, durable: bool| {
+        let options = CreateOptions { durable, ..CreateOptions::default() };
+        Store::create(dir.path().join(name), &options).unwrap()
+    };
+    let stores = [Store::memory().unwrap(), on_disk("a.nc", false), on_disk("b.nc", true)];
+    (dir, stores)
+}
+
+fn writable() -> OpenOptions {
+    OpenOptions::default()
+}
+
+fn reading() -> OpenOptions {
+    OpenOptions { read_only: true, durable: false }
+}

@@ -1,0 +1,213 @@
+//! Reading back what was added, whole and by range; listing; closed and read-only stores.
+
+use super::*;
+use crate::array::DType;
+
+#[test]
+fn every_type_and_shape_reads_back() {
+    let (_dir, stores) = stores();
+    for store in stores {
+        let mut expected = Vec::new();
+        for (i, dtype) in DType::ALL.into_iter().enumerate() {
+            for element_shape in [vec![], vec![3], vec![3, 2]] {
+                let shape: Vec<usize> = std::iter::once(5).chain(element_shape.clone()).collect();
+                let bytes = crate::array::byte_len(dtype, &shape).unwrap();
+                let content: Vec<u8> = match dtype {
+                    DType::Bool => (0..bytes).map(|k| (k % 3 == 0) as u8).collect(),
+                    _ => (0..bytes).map(|k| (k * 37 + i) as u8).collect(),
+                };
+                let values = Array::new(dtype, shape, content).unwrap();
+                let mut new = series(i as i64, &format!("{element_shape:?}"), &values);
+                new.features = [("year", 2030)].into_iter().collect();
+                new.units = Some("MW".into());
+                new.ext = Some("{}".into());
+                let id = store.add(&new).unwrap();
+                expected.push((id, new.name.clone(), values.clone()));
+            }
+        }
+        let empty = Array::from_f64(vec![0], &[]).unwrap();
+        expected.push((add(&store, 99, "empty", &empty), "empty".into(), empty));
+        for (id, name, values) in &expected {
+            let read = store.read(*id).unwrap();
+            assert_eq!((&read.info.id, &read.info.name, &read.values), (id, name, values));
+            assert_eq!(read.info.grid().unwrap().start(), START);
+        }
+        let ids: Vec<SeriesId> = expected.iter().rev().map(|(id, ..)| *id).collect();
+        for (read, (id, _, values)) in store.read_many(&ids).unwrap().iter().zip(expected.iter().rev()) {
+            assert_eq!((&read.info.id, &read.values), (id, values));
+        }
+        let read = store.read(expected[4].0).unwrap();
+        assert_eq!((read.info.units.as_deref(), read.info.ext.as_deref()), (Some("MW"), Some("{}")));
+        assert_eq!(read.info.features, [("year", 2030)].into_iter().collect());
+    }
+}
+
+#[test]
+fn a_range_takes_the_steps_that_it_overlaps() {
+    let store = Store::memory().unwrap();
+    let id = add(&store, 1, "load", &ramp(0));
+    let at = |hours: f64| Some(UnixMillis(START.0 + (hours * HOUR as f64).round() as i64));
+    let cases = [
+        (None, None, 0, 4),
+        (at(0.0), at(4.0), 0, 4),
+        (at(1.5), None, 1, 3),
+        (at(2.0), at(3.0), 2, 1),
+        (None, at(1.0 + 1.0 / HOUR as f64), 0, 2),
+        (at(-9.0), at(-1.0), 0, 0),
+        (at(9.0), at(10.0), 4, 0),
+        (at(4.0), None, 4, 0),
+        (at(2.0), at(2.0), 2, 0),
+        // An empty range inside a step takes the step, as in the format's other implementations.
+        (at(2.5), at(2.5), 2, 1),
+        (Some(UnixMillis(i64::MIN)), Some(UnixMillis(i64::MAX)), 0, 4),
+        (None, Some(UnixMillis::MAX_WRITABLE), 0, 4),
+    ];
+    for (from, to, first, len) in cases {
+        let read = store.read_range(id, from, to).unwrap();
+        assert_eq!(read.info.initial, at(first as f64), "{from:?} {to:?}");
+        assert_eq!(read.info.length, Some(len as u64));
+        let expected: Vec<f64> = (first..first + len).map(|k| k as f64).collect();
+        assert_eq!(read.values, Array::from_f64(vec![len], &expected).unwrap());
+    }
+    let error = store.read_range(id, at(2.0), at(1.0)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+}
+
+#[test]
+fn a_range_of_one_column_has_nothing_of_its_neighbours() {
+    let (_dir, stores) = stores();
+    for store in stores {
+        let arrays: Vec<Array> = (0..5)
+            .map(|n| {
+                Array::from_f64(vec![7, 3, 2], &(0..42).map(|k| f64::from(n * 100 + k)).collect::<Vec<_>>()).unwrap()
+            })
+            .collect();
+        let items: Vec<_> = arrays.iter().enumerate().map(|(i, a)| series(i as i64, "load", a)).collect();
+        let ids = store.add_bulk(&items).unwrap();
+        let (from, to) = (UnixMillis(START.0 + 2 * HOUR), UnixMillis(START.0 + 5 * HOUR));
+        let read = store.read_range(ids[3], Some(from), Some(to)).unwrap();
+        let expected: Vec<f64> = (12..30).map(|k| f64::from(300 + k)).collect();
+        assert_eq!(read.values, Array::from_f64(vec![3, 3, 2], &expected).unwrap());
+    }
+}
+
+#[test]
+fn a_monthly_series_from_a_month_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    let store = Store::create(&path, &CreateOptions::default()).unwrap();
+    let january = UnixMillis::from_rfc3339("2024-01-31T00:00:00Z").unwrap();
+    let values = Array::from_f64(vec![14], &(0..14).map(f64::from).collect::<Vec<_>>()).unwrap();
+    let owner = Owner::component(1, "Bus");
+    let id = store.add(&NewSeries::single(owner, "price", january, Period::Months(1), values.view())).unwrap();
+    store.close().unwrap();
+
+    let store = Store::open(&path, &reading()).unwrap();
+    let monthly = Filter { resolution: Some(Period::Months(1)), ..Filter::default() };
+    assert_eq!(store.list(&monthly).unwrap().len(), 1);
+    let month_of_days = Filter { resolution: Some(Period::Fixed(31 * 24 * HOUR)), ..Filter::default() };
+    assert!(store.list(&month_of_days).unwrap().is_empty());
+    let read = store.read(id).unwrap();
+    assert_eq!(read.values, values);
+    let days: Vec<String> = read.info.grid().unwrap().instants().map(|t| t.to_string()[..10].to_string()).collect();
+    assert_eq!(days[..4], ["2024-01-31", "2024-02-29", "2024-03-31", "2024-04-30"]);
+    assert_eq!(days[13], "2025-02-28");
+
+    let day = |text: &str| Some(UnixMillis::from_rfc3339(&format!("{text}T00:00:00Z")).unwrap());
+    let error = store.read_range(id, day("2024-02-29"), day("2024-04-30")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+    assert!(error.to_string().contains("`price`"), "{error}");
+    let one = store.read_range(id, day("2024-02-29"), day("2024-03-31")).unwrap();
+    assert_eq!((one.info.initial, one.values.to_f64()), (day("2024-02-29"), Some(vec![1.0])));
+    // What a slice says of its instants is true: each of them reads as the same value.
+    let slice = store.read_range(id, day("2024-03-31"), None).unwrap();
+    for (at, value) in slice.info.grid().unwrap().instants().zip(slice.values.to_f64().unwrap()) {
+        let step = store.read_range(id, Some(at), Some(UnixMillis(at.0 + 1))).unwrap();
+        assert_eq!((step.info.initial, step.values.to_f64()), (Some(at), Some(vec![value])));
+    }
+}
+
+#[test]
+fn an_unknown_id_is_not_found() {
+    let store = Store::memory().unwrap();
+    let id = add(&store, 1, "load", &ramp(0));
+    let unknown = SeriesId(id.0 + 1);
+    for error in [
+        store.read(unknown).unwrap_err(),
+        store.read_range(unknown, None, None).unwrap_err(),
+        store.read_many(&[id, unknown]).unwrap_err(),
+        store.remove(&[id, unknown]).unwrap_err(),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+    }
+    assert_eq!(names(&store), ["load"]);
+    assert!(store.read_many(&[]).unwrap().is_empty());
+    let twice = store.read_many(&[id, id]).unwrap();
+    assert_eq!((&twice[0], &twice[1]), (&store.read(id).unwrap(), &store.read(id).unwrap()));
+}
+
+#[test]
+fn a_closed_store_says_so() {
+    let (_dir, stores) = stores();
+    for store in stores {
+        let values = ramp(0);
+        let id = add(&store, 1, "load", &values);
+        let other = store.clone();
+        other.close().unwrap();
+        other.close().unwrap();
+        assert!(!store.is_open());
+        assert!(!store.in_transaction());
+        let errors = [
+            store.add(&series(2, "load", &values)).unwrap_err(),
+            store.add_bulk(&[series(2, "load", &values)]).unwrap_err(),
+            store.add_bulk(&[]).unwrap_err(),
+            store.read(id).unwrap_err(),
+            store.read_range(id, None, None).unwrap_err(),
+            store.read_many(&[id]).unwrap_err(),
+            store.list(&Filter::default()).unwrap_err(),
+            store.remove(&[id]).unwrap_err(),
+            store.begin().unwrap_err(),
+            store.commit().unwrap_err(),
+            store.rollback().unwrap_err(),
+            store.flush().unwrap_err(),
+            store.shared().arrays().err().unwrap(),
+            store.shared().missing_ids(&[id]).unwrap_err(),
+        ];
+        for error in errors {
+            assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_store_for_reading_takes_no_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    let values = ramp(0);
+    let store = Store::create(&path, &CreateOptions::default()).unwrap();
+    let id = add(&store, 1, "load", &values);
+    store.close().unwrap();
+    let before = (std::fs::read(&path).unwrap(), std::fs::read(super::super::pair::catalog_path(&path)).unwrap());
+    let readers = [Store::open(&path, &reading()).unwrap(), Store::open(&path, &reading()).unwrap()];
+    for store in &readers {
+        assert!(store.read_only());
+        assert_eq!(store.read(id).unwrap().values, values);
+        let errors = [
+            store.add(&series(2, "load", &values)).unwrap_err(),
+            store.add_bulk(&[]).unwrap_err(),
+            store.remove(&[SeriesId(99)]).unwrap_err(),
+            store.begin().unwrap_err(),
+            store.commit().unwrap_err(),
+            store.rollback().unwrap_err(),
+        ];
+        for error in errors {
+            assert_eq!(error.kind(), ErrorKind::ReadOnlyStore, "{error}");
+        }
+        store.flush().unwrap();
+    }
+    readers[0].close().unwrap();
+    assert_eq!(readers[1].read(id).unwrap().values, values);
+    drop(readers);
+    let after = (std::fs::read(&path).unwrap(), std::fs::read(super::super::pair::catalog_path(&path)).unwrap());
+    assert!(before == after, "reading changed a file");
+}

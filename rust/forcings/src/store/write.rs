@@ -1,0 +1,87 @@
+//! Adding and removing series.
+
+use super::arrays::PoolKey;
+use super::Store;
+use crate::array::{ArrayHash, ArrayView};
+use crate::series::{NewSeries, SeriesData, SeriesId};
+use crate::Result;
+use std::num::NonZero;
+
+impl Store {
+    /// Stores one series and returns its number. Its array is stored once, however many series have it.
+    ///
+    /// # Errors
+    /// `InvalidParameter` when it breaks a rule, `DuplicateTimeSeries` when its identity is taken, `ReadOnlyStore`,
+    /// `Closed`, and errors of the disk. After an error the store is as before.
+    pub fn add(&self, series: &NewSeries<'_>) -> Result<SeriesId> {
+        series.validate()?;
+        let (key, values) = packed(series);
+        let hash = values.hash();
+        self.shared.change(|session| {
+            session.apply(|change| {
+                change.put(&key, hash, &values)?;
+                change.rows().insert(series, &hash)
+            })
+        })
+    }
+
+    /// Stores many series, all or none, and returns their numbers in their order. Arrays of one shape and resolution
+    /// are written together in whole chunks, which is far faster than one by one.
+    ///
+    /// # Errors
+    /// As [`Store::add`], naming the series at fault. After an error the store is as before.
+    pub fn add_bulk(&self, series: &[NewSeries<'_>]) -> Result<Vec<SeriesId>> {
+        series.iter().try_for_each(NewSeries::validate)?;
+        if series.is_empty() {
+            return self.shared.change(|_| Ok(Vec::new()));
+        }
+        let hashes = hash_all(series);
+        let items: Vec<_> = series
+            .iter()
+            .zip(&hashes)
+            .map(|(series, hash)| {
+                let (key, values) = packed(series);
+                (key, *hash, values)
+            })
+            .collect();
+        self.shared.change(|session| {
+            session.apply(|change| {
+                change.put_batch(&items)?;
+                let mut rows = change.rows();
+                series.iter().zip(&hashes).map(|(series, hash)| rows.insert(series, hash)).collect()
+            })
+        })
+    }
+
+    /// Removes series, all or none. An array goes when the last series that has it is gone, at the next `flush`, or at
+    /// the end of the transaction.
+    ///
+    /// # Errors
+    /// `NotFound` naming an id that does not exist, `ReadOnlyStore`, `Closed`, and errors of the disk. After an error
+    /// the store is as before.
+    pub fn remove(&self, ids: &[SeriesId]) -> Result<()> {
+        self.shared.change(|session| session.apply(|change| change.remove(ids)))
+    }
+}
+
+/// Where the array of a valid series is packed, and the array.
+fn packed<'a>(series: &NewSeries<'a>) -> (PoolKey, ArrayView<'a>) {
+    let SeriesData::Single { resolution, values, .. } = series.data;
+    let (length, element_shape) = values.shape().split_first().expect("a valid series has a time axis");
+    let key = PoolKey { dtype: values.dtype(), element_shape: element_shape.to_vec(), length: *length, resolution };
+    (key, values)
+}
+
+/// The content hashes, computed on all cores.
+fn hash_all(series: &[NewSeries<'_>]) -> Vec<ArrayHash> {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let share = series.len().div_ceil(cores).max(1);
+    let hash = |part: &[NewSeries<'_>]| part.iter().map(|series| series.values().hash()).collect::<Vec<_>>();
+    if share >= series.len() {
+        return hash(series);
+    }
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = series.chunks(share).map(|part| scope.spawn(move || hash(part))).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("hashing does not panic")).collect()
+    })
+}
