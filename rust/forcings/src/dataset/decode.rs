@@ -42,9 +42,9 @@ impl Default for DecodeOptions {
 /// Decodes a file once. See [`Schema::decode`] for reading it again and again.
 ///
 /// # Errors
-/// Those of [`Schema::of`] and [`Schema::decode`].
+/// Those of [`Schema::decode`].
 pub fn decode(container: &dyn Container, request: &Request, options: DecodeOptions) -> Result<Dataset> {
-    Schema::of(container)?.decode(container, request, options)
+    Schema::of(container).decode(container, request, options)
 }
 
 impl Schema {
@@ -54,7 +54,7 @@ impl Schema {
     /// `NotFound` and `Unsupported` for variables, `Selection` for what does not fit the file, all before any value is
     /// read; `Format`, `Io` and `Unsupported` from reading; `Format` for an integer that its type here cannot hold.
     pub fn decode(&self, container: &dyn Container, request: &Request, options: DecodeOptions) -> Result<Dataset> {
-        let axes = self.check(container, request)?;
+        let axes = self.check(request)?;
         self.decode_checked(container, request, &axes, options)
     }
 
@@ -62,8 +62,8 @@ impl Schema {
     ///
     /// # Errors
     /// Those that [`decode`](Schema::decode) raises before it reads.
-    pub(crate) fn check(&self, container: &dyn Container, request: &Request) -> Result<Axes> {
-        let read = self.project(container, &request.variables)?;
+    pub(crate) fn check(&self, request: &Request) -> Result<Axes> {
+        let read = self.project(&request.variables)?;
         self.resolve(&request.select, &read, request.records.as_ref())
     }
 
@@ -77,7 +77,7 @@ impl Schema {
     ) -> Result<Dataset> {
         let squeezed = request.records.as_ref().filter(|r| r.squeeze).map(|r| r.dim.as_str());
         let mut dataset = Dataset { attributes: self.attributes.clone(), ..Dataset::default() };
-        for field in self.project(container, &request.variables)? {
+        for field in self.project(&request.variables)? {
             if field.is_coord && Some(&*field.name) == squeezed {
                 continue;
             }

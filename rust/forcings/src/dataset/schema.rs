@@ -14,8 +14,10 @@ pub struct Schema {
     /// The file, for error texts.
     pub(super) path: PathBuf,
     pub(super) dims: Vec<SchemaDim>,
-    /// In file order; variables of types that are not decoded are left out.
+    /// In file order.
     pub(super) fields: Vec<SchemaField>,
+    /// Variables that cannot be decoded, with the reason; they fail only who names them.
+    unreadable: Vec<(String, String)>,
     /// The attributes of the file.
     pub(super) attributes: Arc<[Attribute]>,
 }
@@ -48,11 +50,7 @@ pub(super) struct SchemaField {
 
 impl Schema {
     /// Looks through the header of an open file.
-    ///
-    /// # Errors
-    /// `Format` when the shape of a variable does not fit its dimensions.
-    pub fn of(container: &dyn Container) -> Result<Self> {
-        let path = container.source().path().to_path_buf();
+    pub fn of(container: &dyn Container) -> Self {
         let variables = container.variables();
         let text_dims = text_dims(container);
         let dims = container.dimensions().iter().enumerate().map(|(i, dim)| SchemaDim {
@@ -61,32 +59,16 @@ impl Schema {
             is_time: is_time_dim(&dim.name, variables),
             is_text: text_dims[i],
         });
-        let dims: Vec<_> = dims.collect();
-        let mut fields = Vec::new();
+        let dims: Vec<SchemaDim> = dims.collect();
+        let (mut fields, mut unreadable) = (Vec::new(), Vec::new());
         for (i, variable) in variables.iter().enumerate() {
-            if matches!(variable.element, ElementType::Other(_)) {
-                continue;
+            match unreadable_because(variable, &dims) {
+                Some(reason) => unreadable.push((variable.name.clone(), reason)),
+                None => fields.push(SchemaField::of(i, variable, &dims)),
             }
-            let extents = variable.dimensions.iter().map(|d| dims.get(*d).map(|d| d.len)).collect::<Option<Vec<_>>>();
-            let fits =
-                |e: &Vec<u64>| e.len() == variable.shape.len() && variable.shape.iter().zip(e).all(|(s, e)| s <= e);
-            if !extents.as_ref().is_some_and(fits) {
-                let detail = format!("the shape of variable \"{}\" does not fit its dimensions", variable.name);
-                return Err(Error::format(&path, detail));
-            }
-            let has_text_dim = variable.dimensions.last().is_some_and(|d| text_dims[*d]);
-            let rank = variable.dimensions.len() - usize::from(has_text_dim);
-            let decoded = &variable.dimensions[..rank];
-            fields.push(SchemaField {
-                variable: i,
-                name: variable.name.as_str().into(),
-                dims: decoded.to_vec(),
-                has_text_dim,
-                is_coord: matches!(decoded, [d] if *dims[*d].name == *variable.name),
-                attributes: variable.attributes.as_slice().into(),
-            });
         }
-        Ok(Schema { path, dims, fields, attributes: container.attributes().into() })
+        let path = container.source().path().to_path_buf();
+        Schema { path, dims, fields, unreadable, attributes: container.attributes().into() }
     }
 
     /// The names of the data variables, in file order.
@@ -131,30 +113,55 @@ impl Schema {
     ///
     /// # Errors
     /// `NotFound` for a name that is no data variable of the file, `Unsupported` for a variable that is not decoded.
-    pub(super) fn project(&self, container: &dyn Container, variables: &[String]) -> Result<Vec<&SchemaField>> {
+    pub(super) fn project(&self, variables: &[String]) -> Result<Vec<&SchemaField>> {
+        let path = self.path.display();
         for name in variables {
             if self.data_variables().any(|v| v == name) {
                 continue;
             }
-            if let Some(variable) = container.variables().iter().find(|v| v.name == *name) {
-                if let ElementType::Other(kind) = &variable.element {
-                    let reason = variable.problem.clone().unwrap_or_else(|| format!("its type is {kind}"));
-                    let path = self.path.display();
-                    return Err(Error::Unsupported(format!("{path}: variable \"{name}\" cannot be read: {reason}")));
-                }
+            if let Some((_, reason)) = self.unreadable.iter().find(|(unreadable, _)| unreadable == name) {
+                return Err(Error::Unsupported(format!("{path}: variable \"{name}\" cannot be read: {reason}")));
             }
-            return Err(Error::NotFound(format!(
-                "{}: there is no data variable \"{name}\"; there are {}",
-                self.path.display(),
-                list(self.data_variables())
-            )));
+            let present = list(self.data_variables());
+            return Err(Error::NotFound(format!("{path}: there is no data variable \"{name}\"; there are {present}")));
         }
         let wanted = |f: &&SchemaField| f.is_coord || variables.is_empty() || variables.iter().any(|v| **v == *f.name);
         Ok(self.fields.iter().filter(wanted).collect())
     }
 }
 
-/// `"a", "b" and "c"` in a plain form, for error texts.
+impl SchemaField {
+    fn of(position: usize, variable: &Variable, dims: &[SchemaDim]) -> Self {
+        let has_text_dim = variable.dimensions.last().is_some_and(|d| dims[*d].is_text);
+        let rank = variable.dimensions.len() - usize::from(has_text_dim);
+        let decoded = &variable.dimensions[..rank];
+        SchemaField {
+            variable: position,
+            name: variable.name.as_str().into(),
+            dims: decoded.to_vec(),
+            has_text_dim,
+            is_coord: matches!(decoded, [d] if *dims[*d].name == *variable.name),
+            attributes: variable.attributes.as_slice().into(),
+        }
+    }
+}
+
+/// Why a variable is no field, if so. A shape may be shorter than the dimensions, which grow with other variables.
+fn unreadable_because(variable: &Variable, dims: &[SchemaDim]) -> Option<String> {
+    let lens = variable.dimensions.iter().map(|d| dims.get(*d).map(|d| d.len)).collect::<Option<Vec<_>>>();
+    let fits = |lens: &Vec<u64>| {
+        lens.len() == variable.shape.len() && variable.shape.iter().zip(lens).all(|(extent, len)| extent <= len)
+    };
+    match &variable.element {
+        ElementType::Other(kind) => {
+            Some(variable.problem.clone().unwrap_or_else(|| format!("values of type {kind} are not decoded")))
+        }
+        _ if !lens.as_ref().is_some_and(fits) => Some("its shape does not fit its dimensions".into()),
+        _ => None,
+    }
+}
+
+/// The names in quotes, for error texts.
 pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.map(|n| format!("\"{n}\"")).collect();
     if names.is_empty() {

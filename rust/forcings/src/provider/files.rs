@@ -64,7 +64,7 @@ impl Provider {
         let first = pool.open(0)?;
         let request =
             Request { variables: variables.clone(), select: select.clone().unwrap_or_default(), records: None };
-        first.schema.check(&*first.container, &request)?;
+        first.schema.check(&request)?;
         let source = Source { pool, cadence, variables, options: DecodeOptions { threads } };
         Ok(Provider::new(Arc::new(source), select))
     }

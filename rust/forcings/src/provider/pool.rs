@@ -72,7 +72,7 @@ impl FilePool {
                         return Err(slot.changed());
                     }
                     let container = formats::open_group(&slot.path, self.group.as_deref())?;
-                    let schema = Schema::of(&*container)?;
+                    let schema = Schema::of(&*container);
                     open.insert(Arc::new(OpenFile { container, schema })).clone()
                 }
             }

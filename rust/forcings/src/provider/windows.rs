@@ -22,7 +22,7 @@ pub(super) fn sample(
     let (schema, container) = (&file.schema, &*file.container);
     let narrowed = |window: &Selection| {
         let request = Request { select: window.clone(), ..request.clone() };
-        schema.check(container, &request)
+        schema.check(&request)
     };
     let windows: Vec<Axes> = windows.iter().map(narrowed).collect::<Result<_>>()?;
     let alone = |axes: &Axes| schema.decode_checked(container, request, axes, options);
