@@ -26,16 +26,17 @@ fn main() -> Result<()> {
     let table = chunk_table(&path)?;
     check(&path, &loads)?;
 
-    let mut seconds: [Vec<f64>; 3] = Default::default();
+    let mut seconds: [Vec<f64>; 4] = Default::default();
     for _ in 0..ROUNDS {
         seconds[0].push(timed(|| bare_loop(&path, &table))?);
         seconds[1].push(timed(|| sweep(&path, (0..STEPS).collect()))?);
         seconds[2].push(timed(|| sweep(&path, (0..STEPS).rev().collect()))?);
+        seconds[3].push(timed(|| sweep(&path, Vec::new()))?);
     }
-    let [bare, forward, backward] = seconds.map(|s| (best(&s), median(&s)));
-    for (name, (best, median)) in [("bare loop", bare), ("forward", forward), ("backward", backward)] {
-        let (ratio, per_step) = (best / bare.0, best / STEPS as f64 * 1e6);
-        println!("{name:10} best {best:.4} s, median {median:.4} s, {per_step:.1} us a step, {ratio:.3} x bare");
+    let [bare, forward, backward, opening] = seconds.map(|s| (best(&s), median(&s)));
+    let rows = [("bare loop", bare), ("forward", forward), ("backward", backward), ("open and build alone", opening)];
+    for (name, (best, median)) in rows {
+        println!("{name:20} best {best:.4} s, median {median:.4} s, {:.3} x bare", best / bare.0);
     }
     for (row, ours) in [("sweep forward", forward), ("sweep backward", backward)] {
         println!(

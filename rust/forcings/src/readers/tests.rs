@@ -297,7 +297,7 @@ fn batch() -> impl Strategy<Value = Batch> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
     fn a_reader_agrees_with_whole_series(

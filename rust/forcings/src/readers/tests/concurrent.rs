@@ -2,24 +2,17 @@
 
 use super::*;
 
-/// Runs `work` until `sweep`, on this thread, is done; `work` runs at least once before it starts.
-fn beside(work: impl Fn(usize) + Sync, sweep: impl FnOnce()) {
-    let (started, done) = (AtomicBool::new(false), AtomicBool::new(false));
+/// Runs `work` again and again on another thread while this one sweeps, until it ran `times` times.
+fn beside(times: usize, work: impl Fn(usize) + Sync, mut sweep: impl FnMut()) {
+    let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let _done = OnDrop(|| started.store(true, Ordering::SeqCst));
-            for k in 0.. {
-                work(k);
-                started.store(true, Ordering::SeqCst);
-                if done.load(Ordering::SeqCst) {
-                    break;
-                }
-            }
+            let _done = OnDrop(|| done.store(true, Ordering::SeqCst));
+            (0..times).for_each(&work);
         });
-        while !started.load(Ordering::SeqCst) {
-            std::thread::yield_now();
+        while !done.load(Ordering::SeqCst) {
+            sweep();
         }
-        let _done = OnDrop(|| done.store(true, Ordering::SeqCst));
         sweep();
     });
 }
@@ -63,11 +56,8 @@ fn a_sweep_is_right_while_columns_of_its_datasets_are_added_and_removed() {
                 store.flush().unwrap();
             }
         };
-        beside(work, || {
-            for _ in 0..5 {
-                checked_sweep(&mut reader, 60);
-            }
-        });
+        beside(12, work, || checked_sweep(&mut reader, 60));
+        assert!(reader.chunks_inflated() > 60, "the dataset changed, so bands were read again");
     }
 }
 
@@ -88,7 +78,9 @@ fn a_sweep_does_not_need_the_hdf5_library() {
             free.wait();
         });
         locked.wait();
-        let _free = OnDrop(|| drop(free.wait()));
+        let _free = OnDrop(|| {
+            free.wait();
+        });
         let store = Store::open(&path, &OpenOptions { read_only: true, ..OpenOptions::default() }).unwrap();
         let mut reader = StaticReader::build(&store, &hourly()).unwrap();
         checked_sweep(&mut reader, 30);
