@@ -80,6 +80,9 @@ fn a_lone_record_variable_is_not_padded() {
     assert!(matches!(*file.layout(0).unwrap(), Layout::Records { stride: 3, .. }));
 }
 
+/// Type numbers and values.
+type Attributes = Vec<(u32, Vec<u8>)>;
+
 /// A file to be, in the terms of the format.
 #[derive(Debug, Clone)]
 struct Plan {
@@ -88,9 +91,9 @@ struct Plan {
     streaming: bool,
     /// Lengths; the record dimension comes first.
     dimensions: Vec<u8>,
-    attributes: Vec<(u32, Vec<u8>)>,
+    attributes: Attributes,
     /// Type, whether of records, other dimensions, attributes.
-    variables: Vec<(u32, bool, Vec<usize>, Vec<(u32, Vec<u8>)>)>,
+    variables: Vec<(u32, bool, Vec<usize>, Attributes)>,
 }
 
 const WIDTHS: [usize; 12] = [0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8];

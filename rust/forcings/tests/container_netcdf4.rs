@@ -90,6 +90,10 @@ fn text_strings_and_characters() {
     growing.set_chunking(&[2, 3]).unwrap();
     growing.set_compression(1, false).unwrap();
     growing.put_string("last", [4, 3]).unwrap();
+    // So many that HDF5 keeps them outside the header.
+    for i in 0..30 {
+        growing.put_attribute(&format!("note{}", 30 - i), i).unwrap();
+    }
     file.add_string_variable("scalar", &[]).unwrap().put_string("alone", ()).unwrap();
     file.close().unwrap();
     compare(&path, None);

@@ -18,7 +18,7 @@ pub enum Filter {
     },
 }
 
-/// Where one chunk lies. Twenty bytes, since files have hundreds of thousands of them.
+/// Where one chunk lies. Sixteen bytes, since files have hundreds of thousands of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C, packed(4))]
 pub struct ChunkEntry {

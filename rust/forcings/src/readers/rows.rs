@@ -29,13 +29,13 @@ pub(crate) struct RowSource<'a> {
     pub shape: &'a [u64],
     /// Bytes of one number.
     pub width: usize,
-    /// The number in cells that were never written, as stored; zeros if there is none.
-    pub fill: Option<&'a [u8]>,
     /// The dataset's name for error texts.
     pub what: &'a str,
 }
 
 /// Reads rows of one dataset. Buffers are made when it is built; reading allocates nothing.
+///
+/// A chunk that was never written is an error: a column that is taken was written in full.
 pub(crate) struct RowReader {
     /// Rows of a band.
     height: u64,
@@ -58,8 +58,6 @@ struct Slot {
     stride: usize,
     skip: usize,
     bytes: Vec<u8>,
-    /// Whether the band's chunk was never written.
-    absent: bool,
     copies: Copies,
 }
 
@@ -103,7 +101,8 @@ impl RowReader {
     /// Copies the cells of `row` into `out`. `dataset` must have the layout that the reader was built with.
     ///
     /// # Errors
-    /// `Format` when a chunk is damaged or lies outside the file, `Unsupported` for unknown filters, `Io`.
+    /// `Format` when a chunk is damaged or lies outside the file, `Integrity` when it was never written, `Unsupported` for
+    /// unknown filters, `Io`.
     pub(crate) fn read(&mut self, dataset: &RowSource, row: u64, out: &mut [u8]) -> Result<()> {
         let band = row / self.height;
         if self.band != Some(band) {
@@ -112,12 +111,8 @@ impl RowReader {
             self.band = Some(band);
         }
         for slot in &self.slots {
-            if slot.absent {
-                slot.copies.fill(dataset.fill, dataset.width, out);
-            } else {
-                let start = (row % self.height) as usize * slot.row_bytes;
-                slot.copies.run(&slot.bytes[start..start + slot.row_bytes], out);
-            }
+            let start = (row % self.height) as usize * slot.row_bytes;
+            slot.copies.run(&slot.bytes[start..start + slot.row_bytes], out);
         }
         Ok(())
     }
@@ -131,19 +126,18 @@ impl RowReader {
         let RowSource { source, layout, shape, what, .. } = *dataset;
         let path = source.path();
         for slot in &mut self.slots {
-            slot.absent = false;
             let chunk = band as usize * self.per_band + slot.chunk;
             match layout {
                 Layout::Chunked(table) => {
                     let entry = *table.entries.get(chunk).ok_or_else(|| table_error(dataset))?;
-                    slot.absent = entry.is_absent();
-                    if !slot.absent {
-                        let site = ChunkSite { path, what, chunk };
-                        self.inflated += u64::from(is_filtered(&table.filters, entry.filter_mask));
-                        fetch_chunk(source, entry, &table.filters, &mut slot.bytes, &mut self.scratch, &site)?;
+                    if entry.is_absent() {
+                        return Err(unwritten(dataset, chunk));
                     }
+                    let site = ChunkSite { path, what, chunk };
+                    self.inflated += u64::from(is_filtered(&table.filters, entry.filter_mask));
+                    fetch_chunk(source, entry, &table.filters, &mut slot.bytes, &mut self.scratch, &site)?;
                 }
-                Layout::Unallocated => slot.absent = true,
+                Layout::Unallocated => return Err(unwritten(dataset, chunk)),
                 Layout::Compact(bytes) => {
                     let rows = slot.band_rows(band, self.height, shape[0]);
                     for (k, row) in rows.enumerate() {
@@ -170,6 +164,9 @@ impl RowReader {
     fn plan_rows(&mut self, dataset: &RowSource, cells: &[Cell]) -> Result<()> {
         let block = product(&dataset.shape[2..], dataset.width).ok_or_else(|| table_error(dataset))?;
         let stride = product(&dataset.shape[1..], dataset.width).ok_or_else(|| table_error(dataset))?;
+        if block == 0 {
+            return Ok(());
+        }
         let first = cells.iter().map(|c| c.column).min().unwrap_or(0);
         let last = cells.iter().map(|c| c.column + 1).max().unwrap_or(0);
         let row_bytes = (last - first) * block;
@@ -182,7 +179,7 @@ impl RowReader {
         copies.settle();
         let stored = !matches!(dataset.layout, Layout::Unallocated);
         let bytes = buffer(if stored { row_bytes * self.height as usize } else { 0 }, dataset)?;
-        self.slots = vec![Slot { chunk: 0, row_bytes, stride, skip: first * block, bytes, absent: false, copies }];
+        self.slots = vec![Slot { chunk: 0, row_bytes, stride, skip: first * block, bytes, copies }];
         Ok(())
     }
 
@@ -212,15 +209,7 @@ impl RowReader {
                 let (chunk, within) = locate(cell.column, part, &shape[1..kept], &chunk_shape[1..kept], &grid[1..kept]);
                 let slot = *known.entry(chunk).or_insert_with(|| {
                     let copies = Copies { unit, ..Copies::default() };
-                    self.slots.push(Slot {
-                        chunk,
-                        row_bytes,
-                        stride: 0,
-                        skip: 0,
-                        bytes: Vec::new(),
-                        absent: false,
-                        copies,
-                    });
+                    self.slots.push(Slot { chunk, row_bytes, stride: 0, skip: 0, bytes: Vec::new(), copies });
                     self.slots.len() - 1
                 });
                 self.slots[slot].copies.push(within * unit, cell.at + part * unit, unit);
@@ -285,18 +274,6 @@ impl Copies {
             out[to..to + UNIT].copy_from_slice(&row[from..from + UNIT]);
         }
     }
-
-    fn fill(&self, fill: Option<&[u8]>, width: usize, out: &mut [u8]) {
-        let singles = self.singles.iter().map(|&(_, to)| (to, self.unit));
-        for (to, len) in singles.chain(self.runs.iter().map(|&(_, to, len)| (to, len))) {
-            for number in out[to..to + len].chunks_exact_mut(width) {
-                match fill {
-                    Some(fill) => number.copy_from_slice(fill),
-                    None => number.fill(0),
-                }
-            }
-        }
-    }
 }
 
 /// The chunk of a band, and the position within one of its rows, of part `part` of a column's element.
@@ -328,6 +305,11 @@ fn buffer(len: usize, dataset: &RowSource) -> Result<Vec<u8>> {
     })?;
     bytes.resize(len, 0);
     Ok(bytes)
+}
+
+fn unwritten(dataset: &RowSource, chunk: usize) -> Error {
+    let path = dataset.source.path().display();
+    Error::Integrity(format!("{path}: chunk {chunk} of {} was never written", dataset.what))
 }
 
 fn table_error(dataset: &RowSource) -> Error {

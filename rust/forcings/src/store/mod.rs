@@ -2,7 +2,7 @@
 //!
 //! `pair` makes and opens the two files, `session` orders the changes to both, `write` and `read` are the operations.
 
-mod arrays;
+pub(crate) mod arrays;
 pub(crate) mod catalog;
 mod h5;
 mod pair;

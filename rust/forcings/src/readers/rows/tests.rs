@@ -15,7 +15,7 @@ struct Dataset {
 impl Dataset {
     fn rows(&self) -> RowSource<'_> {
         let Dataset { source, layout, shape, width, .. } = self;
-        RowSource { source, layout, shape, width: *width, fill: None, what: "dataset d" }
+        RowSource { source, layout, shape, width: *width, what: "dataset d" }
     }
 
     fn block(&self) -> usize {
@@ -34,15 +34,13 @@ impl Dataset {
     }
 }
 
-fn chunked(shape: &[u64], chunk_shape: &[u64], width: usize, filters: &[EncodeFilter], absent_every: usize) -> Dataset {
+fn chunked(shape: &[u64], chunk_shape: &[u64], width: usize, filters: &[EncodeFilter]) -> Dataset {
     let cells = shape.iter().product::<u64>() as usize;
-    let mut plain: Vec<u8> =
-        (0..cells * width).map(|i| (i as u32).wrapping_mul(2_654_435_761).to_be_bytes()[0]).collect();
+    let plain: Vec<u8> = (0..cells * width).map(|i| (i as u32).wrapping_mul(2_654_435_761).to_be_bytes()[0]).collect();
     let grid: Vec<u64> = shape.iter().zip(chunk_shape).map(|(s, c)| s.div_ceil(*c)).collect();
     let (mut bytes, mut entries) = (vec![0xaa; 3], Vec::new());
     let mut scratch = Scratch::new();
     for chunk in 0..grid.iter().product::<u64>() {
-        let absent = absent_every > 0 && chunk as usize % absent_every == 0;
         let mut content = Vec::new();
         for cell in 0..chunk_shape.iter().product::<u64>() {
             let (mut c, mut k, mut place, mut scale, mut inside) = (chunk, cell, 0, 1, true);
@@ -54,19 +52,11 @@ fn chunked(shape: &[u64], chunk_shape: &[u64], width: usize, filters: &[EncodeFi
                 (c, k) = (c / grid[axis], k / chunk_shape[axis]);
             }
             let place = place as usize * width;
-            match inside {
-                true if absent => plain[place..place + width].fill(0),
-                true => {}
-                false => {
-                    content.extend(std::iter::repeat_n(0x5a, width));
-                    continue;
-                }
+            if !inside {
+                content.extend(std::iter::repeat_n(0x5a, width));
+                continue;
             }
             content.extend_from_slice(&plain[place..place + width]);
-        }
-        if absent {
-            entries.push(ChunkEntry::ABSENT);
-            continue;
         }
         let stored = encode_chunk(&content, filters, &mut scratch).unwrap();
         entries.push(ChunkEntry { offset: bytes.len() as u64, size: stored.len() as u32, filter_mask: 0 });
@@ -77,12 +67,11 @@ fn chunked(shape: &[u64], chunk_shape: &[u64], width: usize, filters: &[EncodeFi
     Dataset { source: MemorySource::new("a.nc", bytes), layout, shape: shape.to_vec(), width, plain }
 }
 
-fn contiguous(shape: &[u64], width: usize, kind: usize) -> Dataset {
-    let mut dataset = chunked(shape, shape, width, &[], usize::from(kind == 2));
-    dataset.layout = match kind {
-        0 => Layout::Contiguous { offset: 3 },
-        1 => Layout::Compact(dataset.plain.clone()),
-        _ => Layout::Unallocated,
+fn unchunked(shape: &[u64], width: usize, compact: bool) -> Dataset {
+    let mut dataset = chunked(shape, shape, width, &[]);
+    dataset.layout = match compact {
+        true => Layout::Compact(dataset.plain.clone()),
+        false => Layout::Contiguous { offset: 3 },
     };
     dataset
 }
@@ -101,18 +90,18 @@ proptest! {
         element in proptest::collection::vec((1u64..4, 1u64..5), 0..3),
         chunk in (1u64..22, 1u64..11),
         width in prop_oneof![Just(1usize), Just(4), Just(8)],
-        kind in 0usize..7,
+        kind in 0usize..5,
         picks in proptest::collection::vec(0usize..9, 0..9),
         order in proptest::collection::vec(0u64..20, 1..30),
     ) {
         let shape: Vec<u64> = [length, columns].into_iter().chain(element.iter().map(|e| e.0)).collect();
         let chunk_shape: Vec<u64> = [chunk.0, chunk.1].into_iter().chain(element.iter().map(|e| e.1)).collect();
         let dataset = match kind {
-            0..3 => contiguous(&shape, width, kind),
-            3 => chunked(&shape, &chunk_shape, width, &deflate(width), 0),
-            4 => chunked(&shape, &chunk_shape, width, &deflate(width), 3),
-            5 => chunked(&shape, &chunk_shape, width, &[], 0),
-            _ => chunked(&shape, &[&chunk_shape[..2], &shape[2..]].concat(), width, &deflate(width), 0),
+            0 => unchunked(&shape, width, false),
+            1 => unchunked(&shape, width, true),
+            2 => chunked(&shape, &chunk_shape, width, &deflate(width)),
+            3 => chunked(&shape, &chunk_shape, width, &[]),
+            _ => chunked(&shape, &[&chunk_shape[..2], &shape[2..]].concat(), width, &deflate(width)),
         };
         let picks: Vec<usize> = picks.into_iter().map(|p| p % columns as usize).collect();
         let mut reader = RowReader::new(&dataset.rows(), &dataset.cells(&picks)).unwrap();
@@ -127,7 +116,7 @@ proptest! {
 #[test]
 fn a_sweep_in_either_direction_inflates_every_touched_chunk_once() {
     // Bands of 5 rows, 3 columns of chunks of which the cells need 2, and the last band ragged.
-    let dataset = chunked(&[23, 10], &[5, 4], 8, &deflate(8), 0);
+    let dataset = chunked(&[23, 10], &[5, 4], 8, &deflate(8));
     let columns = [0, 9, 2, 8];
     for backward in [false, true] {
         let mut reader = RowReader::new(&dataset.rows(), &dataset.cells(&columns)).unwrap();
@@ -143,7 +132,7 @@ fn a_sweep_in_either_direction_inflates_every_touched_chunk_once() {
 
 #[test]
 fn cells_go_where_they_are_told_and_the_rest_is_left_alone() {
-    let dataset = chunked(&[3, 4], &[1, 4], 4, &deflate(4), 0);
+    let dataset = chunked(&[3, 4], &[1, 4], 4, &deflate(4));
     let cells = [Cell { column: 2, at: 8 }, Cell { column: 3, at: 0 }, Cell { column: 2, at: 16 }];
     let mut reader = RowReader::new(&dataset.rows(), &cells).unwrap();
     let mut out = [0xcd; 20];
@@ -155,7 +144,7 @@ fn cells_go_where_they_are_told_and_the_rest_is_left_alone() {
 
 #[test]
 fn a_failed_band_is_not_taken_for_a_loaded_one() {
-    let mut dataset = chunked(&[4, 2], &[2, 2], 8, &deflate(8), 0);
+    let mut dataset = chunked(&[4, 2], &[2, 2], 8, &deflate(8));
     let mut reader = RowReader::new(&dataset.rows(), &dataset.cells(&[0, 1])).unwrap();
     let mut out = vec![0; 16];
     reader.read(&dataset.rows(), 0, &mut out).unwrap();
@@ -174,8 +163,30 @@ fn a_failed_band_is_not_taken_for_a_loaded_one() {
 }
 
 #[test]
+fn chunks_that_were_never_written_are_an_error_not_zeros() {
+    let mut dataset = chunked(&[4, 4], &[2, 2], 8, &deflate(8));
+    if let Layout::Chunked(table) = &mut dataset.layout {
+        table.entries[1] = ChunkEntry::ABSENT;
+    }
+    let mut out = [0; 8];
+    let mut reader = RowReader::new(&dataset.rows(), &dataset.cells(&[3])).unwrap();
+    let error = reader.read(&dataset.rows(), 0, &mut out).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.to_string().as_str()),
+        (ErrorKind::Integrity, "a.nc: chunk 1 of dataset d was never written")
+    );
+    reader.read(&dataset.rows(), 2, &mut out).unwrap();
+    assert_eq!(out, dataset.expected(2, &[3])[..]);
+    let mut reader = RowReader::new(&dataset.rows(), &dataset.cells(&[0])).unwrap();
+    reader.read(&dataset.rows(), 0, &mut out).unwrap();
+    dataset.layout = Layout::Unallocated;
+    let mut reader = RowReader::new(&dataset.rows(), &dataset.cells(&[0])).unwrap();
+    assert_eq!(reader.read(&dataset.rows(), 0, &mut out).unwrap_err().kind(), ErrorKind::Integrity);
+}
+
+#[test]
 fn columns_and_layouts_that_a_dataset_does_not_have_are_refused() {
-    let mut dataset = chunked(&[4, 2], &[2, 2], 8, &deflate(8), 0);
+    let mut dataset = chunked(&[4, 2], &[2, 2], 8, &deflate(8));
     let kind = |d: &Dataset, column| RowReader::new(&d.rows(), &[Cell { column, at: 0 }]).err().map(|e| e.kind());
     assert_eq!(kind(&dataset, 2), Some(ErrorKind::Integrity));
     if let Layout::Chunked(table) = &mut dataset.layout {

@@ -36,6 +36,7 @@ impl Index {
         self.places.get(hash)
     }
 
+    #[cfg(test)]
     pub(super) fn hashes(&self) -> impl Iterator<Item = &ArrayHash> {
         self.places.keys()
     }
@@ -45,6 +46,7 @@ impl Index {
         self.pools.get(pool).map_or(&[], Vec::as_slice)
     }
 
+    #[cfg(test)]
     pub(super) fn datasets(&self) -> impl Iterator<Item = &Arc<PackedDataset>> {
         self.pools.values().flatten()
     }

@@ -15,7 +15,7 @@ mod rows;
 mod write;
 
 pub use compression::Compression;
-pub(crate) use packed::{Column, DatasetState, PackedDataset};
+pub(crate) use packed::{Column, PackedDataset};
 pub(crate) use pool::PoolKey;
 
 use super::h5::{FileLayer, H5File};
@@ -103,21 +103,6 @@ impl ArrayFile {
             Some(Place::Packed(column)) => Some(column.clone()),
             _ => None,
         }
-    }
-
-    /// The hash of every stored array, in no order.
-    pub(crate) fn hashes(&self) -> Vec<ArrayHash> {
-        self.index.read().hashes().copied().collect()
-    }
-
-    /// Every packed dataset, in no order.
-    pub(crate) fn datasets(&self) -> Vec<Arc<PackedDataset>> {
-        self.index.read().datasets().cloned().collect()
-    }
-
-    /// How chunks are compressed.
-    pub(crate) fn compression(&self) -> Compression {
-        self.compression
     }
 
     /// The bytes that layouts point into.

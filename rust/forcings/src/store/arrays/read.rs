@@ -11,6 +11,12 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// The columns of one dataset that are read together.
+struct Wanted {
+    dataset: Arc<PackedDataset>,
+    columns: Vec<(usize, ArrayHash)>,
+}
+
 impl ArrayFile {
     /// Some rows (positions on the first axis) of one array.
     ///
@@ -33,14 +39,6 @@ impl ArrayFile {
         }
     }
 
-    /// One whole array.
-    ///
-    /// # Errors
-    /// As [`ArrayFile::read_rows`].
-    pub(crate) fn read(&self, hash: &ArrayHash) -> Result<Array> {
-        Ok(self.read_many(&[*hash])?.remove(0))
-    }
-
     /// Whole arrays, in the order of `hashes`, which may repeat. Each chunk is inflated once.
     ///
     /// # Errors
@@ -51,20 +49,23 @@ impl ArrayFile {
         wanted.sort_unstable();
         wanted.dedup();
         while !wanted.is_empty() {
-            let mut datasets: HashMap<*const PackedDataset, (Arc<PackedDataset>, Vec<(usize, ArrayHash)>)> =
-                HashMap::new();
+            let mut datasets: Vec<Wanted> = Vec::new();
+            let mut known: HashMap<*const PackedDataset, usize> = HashMap::new();
             for hash in std::mem::take(&mut wanted) {
                 match self.place(&hash)? {
                     Place::Standalone(array) => {
                         found.insert(hash, self.read_standalone(&array, None)?);
                     }
                     Place::Packed(Column { dataset, column }) => {
-                        let entry = datasets.entry(Arc::as_ptr(&dataset)).or_insert((dataset, Vec::new()));
-                        entry.1.push((column, hash));
+                        let at = *known.entry(Arc::as_ptr(&dataset)).or_insert(datasets.len());
+                        if at == datasets.len() {
+                            datasets.push(Wanted { dataset, columns: Vec::new() });
+                        }
+                        datasets[at].columns.push((column, hash));
                     }
                 }
             }
-            for (dataset, mut columns) in datasets.into_values() {
+            for Wanted { dataset, mut columns } in datasets {
                 let state = dataset.state.read();
                 // Moved or removed between the look-up and the lock: look again.
                 columns.retain(|(column, hash)| {

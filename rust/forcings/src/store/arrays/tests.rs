@@ -13,6 +13,23 @@ mod model;
 
 const DEFAULT: Compression = Compression::Deflate { level: 3, shuffle: true };
 
+impl ArrayFile {
+    /// One whole array.
+    fn read(&self, hash: &ArrayHash) -> crate::Result<Array> {
+        Ok(self.read_many(&[*hash])?.remove(0))
+    }
+
+    /// The hash of every stored array, in no order.
+    fn hashes(&self) -> Vec<ArrayHash> {
+        self.index.read().hashes().copied().collect()
+    }
+
+    /// Every packed dataset, in no order.
+    pub(crate) fn datasets(&self) -> Vec<Arc<PackedDataset>> {
+        self.index.read().datasets().cloned().collect()
+    }
+}
+
 fn memory(compression: Compression) -> ArrayFile {
     ArrayFile::create(Arc::new(MemoryFile::new()), compression, &[]).unwrap()
 }

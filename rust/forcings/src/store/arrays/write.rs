@@ -74,7 +74,7 @@ impl ArrayFile {
             }
         }
         let (mut made, mut joined) = (Vec::new(), Vec::new());
-        let mut put = || -> Result<()> {
+        let put = || -> Result<()> {
             for pool in order {
                 match &pools[pool][..] {
                     [(hash, array)] => {
@@ -102,14 +102,6 @@ impl ArrayFile {
     /// `ReadOnlyStore`, `Io`, `Hdf5`.
     pub(crate) fn remove_many(&self, hashes: &[ArrayHash]) -> Result<()> {
         self.remove_columns(&mut *self.writer()?, hashes)
-    }
-
-    /// Removes one array, as [`ArrayFile::remove_many`].
-    ///
-    /// # Errors
-    /// As [`ArrayFile::remove_many`].
-    pub(crate) fn remove(&self, hash: &ArrayHash) -> Result<()> {
-        self.remove_many(&[*hash])
     }
 
     /// Sets a text attribute of the root group. It reaches the file with the next flush.

@@ -189,7 +189,7 @@ fn access_list(attached: &Attached, driver: hid_t) -> Result<Id> {
 }
 
 /// Creation order of links and attributes kept and indexed, without which netCDF-C opens no file for writing; no times,
-/// so that equal content gives equal bytes.
+/// as netCDF-C keeps none.
 fn track(creation: &Id) -> Result<()> {
     let what = || "preparing a group".into();
     let order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;

@@ -12,8 +12,8 @@ mod library;
 mod overlay;
 mod plain;
 
-pub(crate) use dataset::{Scale, Variable, VariableSpec};
-pub(crate) use file::{Group, H5File};
+pub(crate) use dataset::{Variable, VariableSpec};
+pub(crate) use file::H5File;
 pub(crate) use layer::{FileLayer, MemoryFile};
 pub(crate) use plain::PlainFile;
 

@@ -1,6 +1,9 @@
 //! Making and opening the two files.
 
 use super::*;
+use crate::store::arrays::ArrayFile;
+use crate::store::catalog::{Catalog, MetaKey};
+use crate::store::h5::PlainFile;
 use crate::store::pair::catalog_path;
 use std::fs;
 use std::process::Command;
@@ -125,6 +128,35 @@ fn halves_of_two_stores_are_refused() {
     }
     fs::rename(catalog_path(&b), catalog_path(&a)).unwrap();
     Store::open(&a, &writable()).unwrap();
+}
+
+#[test]
+fn a_pair_of_another_writer_is_marked_when_it_is_first_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    ArrayFile::create(Arc::new(PlainFile::create(&path, false).unwrap()), Compression::None, &[])
+        .unwrap()
+        .close()
+        .unwrap();
+    Catalog::create(&catalog_path(&path)).unwrap().close().unwrap();
+    let marks = || {
+        let store = Store::open(&path, &reading()).unwrap();
+        let array_file = store.shared().arrays().unwrap().attribute("pair_id");
+        (array_file, store.shared().look(|session| session.catalog().meta(MetaKey::PairId)).unwrap())
+    };
+    assert_eq!(marks(), (None, None));
+    Store::open(&path, &writable()).unwrap();
+    let (left, right) = marks();
+    assert!(left.is_some() && left == right);
+    Store::open(&path, &writable()).unwrap();
+    assert_eq!(marks(), (left, right), "a mark is for life");
+    // An array file without a mark does not belong to a catalog with one.
+    fs::remove_file(&path).unwrap();
+    ArrayFile::create(Arc::new(PlainFile::create(&path, false).unwrap()), Compression::None, &[])
+        .unwrap()
+        .close()
+        .unwrap();
+    assert_eq!(Store::open(&path, &writable()).unwrap_err().kind(), ErrorKind::Integrity);
 }
 
 #[test]

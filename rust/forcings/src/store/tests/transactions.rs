@@ -156,6 +156,9 @@ fn files_hold_what_was_promised() {
         store.remove(&[a]).unwrap();
         store.commit().unwrap();
         let copy = open_copy(&store, dir.path());
+        let generation = copy.shared().look(|session| session.catalog().meta(catalog::MetaKey::Generation)).unwrap();
+        assert_eq!(generation.as_deref(), Some("2"), "one commit for `a`, one for the transaction");
+        assert_eq!(copy.shared().arrays().unwrap().attribute("generation"), generation);
         let listed = all(&copy);
         assert_eq!(listed.len(), 1);
         assert_eq!(copy.read(listed[0].id).unwrap().values, ramp(10));

@@ -53,7 +53,8 @@ fn a_full_disk_costs_an_error_and_no_wrong_value() {
         layer.left.store(usize::MAX, Ordering::Relaxed);
         let more = array(&series, 500);
         let refused = file.put_one(&series, more.view().hash(), more.view()).unwrap_err();
-        assert_eq!(refused.kind(), ErrorKind::Hdf5, "after {left} writes: {refused}");
+        // Closed, where it was the close that failed.
+        assert!([ErrorKind::Hdf5, ErrorKind::Closed].contains(&refused.kind()), "after {left} writes: {refused}");
         let _ = file.close();
     }
     assert!(failures > 20, "{failures}");

@@ -1,0 +1,199 @@
+//! Serving one block of a read: its selected elements, from wherever it lies to their places in the output.
+
+use super::{Job, Worker};
+use crate::chunks::axis::{Run, Touched};
+use crate::chunks::filters::{check_expansion, grown};
+use crate::chunks::geometry::{Place, Subject};
+use crate::chunks::{fetch_chunk, ChunkSite};
+use crate::Result;
+
+/// A read is charged as many bytes; so many may be read in vain to save one.
+const READ_COST: u64 = 16 << 10;
+
+/// The most bytes that are read at once to pick elements from.
+const MAX_SPAN: u64 = 4 << 20;
+
+/// The bytes of one step when a long run goes through a buffer: they stay in the processor's cache.
+const STEP_BYTES: usize = 256 << 10;
+
+impl<T: Copy + Send + Sync> Job<'_, T> {
+    /// Reads the selected elements of one block.
+    pub(super) fn serve(&self, mut item: usize, worker: &mut Worker) -> Result<()> {
+        let mut touched: Vec<&Touched> = Vec::with_capacity(self.plans.len());
+        for plan in self.plans.iter().rev() {
+            touched.push(&plan.touched[item % plan.touched.len()]);
+            item /= plan.touched.len();
+        }
+        touched.reverse();
+        let coords: Vec<u64> = touched.iter().map(|t| t.coord).collect();
+        match self.blocks.place(&coords, &self.subject)? {
+            Place::Absent => self.each_run(&touched, &mut |_, out, run| {
+                self.fill(out, run.len);
+                Ok(())
+            }),
+            Place::Memory(bytes) => self.scatter(&touched, bytes, 0, &mut worker.picked),
+            Place::Plain(offset) => self.read_plain(&touched, offset, worker),
+            Place::Filtered { chunk, entry } => {
+                let Subject { source, what, .. } = self.subject;
+                let site = ChunkSite { path: source.path(), what, chunk };
+                let filters = self.blocks.filters();
+                let Worker { scratch, block, picked, stats } = worker;
+                stats.chunks_inflated += 1;
+                stats.bytes_read += u64::from(entry.size);
+                if let Some(target) = self.whole_block(&touched) {
+                    return fetch_chunk(source, entry, filters, target, scratch, &site);
+                }
+                check_expansion(entry, filters, self.blocks.bytes, &site)?;
+                let block = grown(block, self.blocks.bytes, &site)?;
+                fetch_chunk(source, entry, filters, block, scratch, &site)?;
+                self.scatter(&touched, block, 0, picked)
+            }
+        }
+    }
+
+    /// The part of the output that is this block, byte for byte, if there is one.
+    fn whole_block(&self, touched: &[&Touched]) -> Option<&mut [u8]> {
+        let as_bytes = self.sink.as_bytes?;
+        let run = self.single_run(touched)?;
+        (run.1.len * self.subject.width == self.blocks.bytes).then(|| as_bytes(self.items(run.0, run.1.len)))
+    }
+
+    /// The position in the output and the run, when the selected part of the block is one run of stride 1.
+    fn single_run(&self, touched: &[&Touched]) -> Option<(usize, Run)> {
+        let mut found = None;
+        let one =
+            touched.iter().all(|t| t.runs.len() == 1) && touched[..touched.len() - 1].iter().all(|t| t.count == 1);
+        if one {
+            self.each_run(touched, &mut |_, out, run| {
+                found = self.is_dense(run).then_some((out, *run));
+                Ok(())
+            })
+            .ok()?;
+        }
+        found
+    }
+
+    /// Reads elements that lie at `offset` one by one: in one go where they are close, else run by run.
+    fn read_plain(&self, touched: &[&Touched], offset: u64, worker: &mut Worker) -> Result<()> {
+        let Worker { block, picked, stats, .. } = worker;
+        let source = self.subject.source;
+        let width = self.subject.width as u64;
+        let path = source.path();
+        let site = ChunkSite { path, what: self.subject.what, chunk: 0 };
+        let axes = &self.blocks.axes;
+        let low: u64 = axes.iter().zip(touched).map(|(a, t)| t.bounds.0 * a.stride).sum();
+        let high: u64 = axes.iter().zip(touched).map(|(a, t)| t.bounds.1 * a.stride).sum::<u64>() + width;
+        let (last, outer) = touched.split_last().expect("there is at least one axis");
+        let rows = outer.iter().fold(1u64, |n, t| n.saturating_mul(t.count as u64));
+        let inner = &self.plans[outer.len()].runs[last.runs.clone()];
+        let reads = rows.saturating_mul(inner.iter().map(|r| if self.is_dense(r) { 1 } else { r.len as u64 }).sum());
+        let selected = rows.saturating_mul(last.count as u64).saturating_mul(width);
+        let span = high - low;
+        if reads > 1 && span <= MAX_SPAN && span <= selected.saturating_add((reads - 1).saturating_mul(READ_COST)) {
+            let block = grown(block, span as usize, &site)?;
+            source.read_at(offset + low, block)?;
+            stats.bytes_read += span;
+            return self.scatter(touched, block, low, picked);
+        }
+        stats.bytes_read += selected;
+        let step = (STEP_BYTES as u64 / width).max(1);
+        self.each_run(touched, &mut |src, out, run| {
+            let (mut at, mut done) = (offset + src, 0);
+            let dense = self.is_dense(run);
+            if let (Some(as_bytes), true) = (self.sink.as_bytes, dense) {
+                return source.read_at(at, as_bytes(self.items(out, run.len)));
+            }
+            while done < run.len {
+                let len = if dense { (run.len - done).min(step as usize) } else { 1 };
+                let bytes = grown(picked, len * width as usize, &site)?;
+                source.read_at(at, bytes)?;
+                (self.sink.convert)(bytes, self.items(out + done, len));
+                at = at.wrapping_add_signed(self.step(run).wrapping_mul(len as i64));
+                done += len;
+            }
+            Ok(())
+        })
+    }
+
+    /// Converts the selected elements of a block whose bytes from `low` on are `bytes`.
+    fn scatter(&self, touched: &[&Touched], bytes: &[u8], low: u64, picked: &mut Vec<u8>) -> Result<()> {
+        let width = self.subject.width;
+        let step = (STEP_BYTES / width).max(1);
+        self.each_run(touched, &mut |src, out, run| {
+            let start = (src - low) as usize;
+            if self.is_dense(run) {
+                (self.sink.convert)(&bytes[start..start + run.len * width], self.items(out, run.len));
+                return Ok(());
+            }
+            let (mut at, mut done) = (start, 0);
+            while done < run.len {
+                let len = (run.len - done).min(step);
+                picked.clear();
+                for _ in 0..len {
+                    picked.extend_from_slice(&bytes[at..at + width]);
+                    at = at.wrapping_add_signed(self.step(run) as isize);
+                }
+                (self.sink.convert)(picked, self.items(out + done, len));
+                done += len;
+            }
+            Ok(())
+        })
+    }
+
+    fn fill(&self, out: usize, len: usize) {
+        let cells = self.items(out, len);
+        let items = self.sink.items;
+        (self.sink.convert)(self.fill, &mut cells[..items]);
+        let mut done = items;
+        while done < cells.len() {
+            let more = done.min(cells.len() - done);
+            cells.copy_within(..more, done);
+            done += more;
+        }
+    }
+
+    /// Calls `f` with every run of the block: its first byte within the block, its first element in the output.
+    fn each_run(&self, touched: &[&Touched], f: &mut dyn FnMut(u64, usize, &Run) -> Result<()>) -> Result<()> {
+        self.each_run_from(touched, 0, 0, 0, f)
+    }
+
+    fn each_run_from(
+        &self,
+        touched: &[&Touched],
+        axis: usize,
+        src: u64,
+        out: usize,
+        f: &mut dyn FnMut(u64, usize, &Run) -> Result<()>,
+    ) -> Result<()> {
+        let stride = self.blocks.axes[axis].stride;
+        for run in &self.plans[axis].runs[touched[axis].runs.clone()] {
+            if axis + 1 == self.plans.len() {
+                f(src + run.src * stride, out + run.out, run)?;
+                continue;
+            }
+            for k in 0..run.len {
+                let src = src + run.src.wrapping_add_signed(run.stride * k as i64) * stride;
+                self.each_run_from(touched, axis + 1, src, out + (run.out + k) * self.out_strides[axis], f)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes from one element of a run to the next, within its block.
+    fn step(&self, run: &Run) -> i64 {
+        run.stride.wrapping_mul(self.blocks.axes[self.blocks.axes.len() - 1].stride as i64)
+    }
+
+    /// Whether the elements of a run follow each other without gaps.
+    fn is_dense(&self, run: &Run) -> bool {
+        run.len == 1 || self.step(run) == self.subject.width as i64
+    }
+
+    /// The items of `len` elements of the output.
+    #[allow(clippy::mut_from_ref, reason = "see the SAFETY line")]
+    fn items(&self, first: usize, len: usize) -> &mut [T] {
+        // SAFETY: each position of the output belongs to one run of one block, since each position of an axis belongs
+        // to one run (`AxisPlan`); each block is served once (`next`), and a run's slice is dropped before the next.
+        unsafe { self.out.part(first * self.sink.items, len * self.sink.items) }
+    }
+}
