@@ -1,14 +1,17 @@
 //! What a time series is: its owner, its identity, its features, and the rules that a new one must keep.
 //! Where series are stored is the [`store`](crate::store)'s business.
 
+mod data;
 mod features;
 mod info;
 mod new;
 mod owner;
+mod rules;
 
+pub use data::SeriesData;
 pub use features::{FeatureValue, Features, FeaturesHash};
 pub use info::{Series, SeriesInfo};
-pub use new::{NewSeries, SeriesData};
+pub use new::NewSeries;
 pub use owner::{Owner, OwnerCategory};
 
 use std::fmt;

@@ -2,16 +2,17 @@
 
 use super::Catalog;
 use crate::array::ArrayHash;
-use crate::series::{FeatureValue, Features, FeaturesHash, NewSeries, SeriesData, SeriesId};
+use crate::series::{FeatureValue, Features, FeaturesHash, NewSeries, SeriesId};
+use crate::time::UnixMillis;
 use crate::{Error, Result};
 use rusqlite::{ffi, params, ErrorCode};
 use std::collections::HashSet;
 
 const INSERT: &str = "
 INSERT INTO time_series_associations
-    (id, owner_id, owner_type, owner_category, time_series_type, name, initial_timestamp, resolution, length, units,
-     dtype, element_shape, ext, data_hash, features_hash)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+    (id, owner_id, owner_type, owner_category, time_series_type, name, initial_timestamp, resolution, length,
+     timestamps_json, units, dtype, element_shape, ext, data_hash, features_hash)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
 
 const INSERT_FEATURE: &str = "
 INSERT OR IGNORE INTO feature_sets (key, value_kind, value_int, value_float, value_bool, value_str, features_hash)
@@ -40,7 +41,7 @@ impl<'a> Inserter<'a> {
             self.written.insert(features_hash);
         }
         let id = self.catalog.issue_id()?;
-        let SeriesData::Single { initial, resolution, values } = &series.data;
+        let (data, values) = (&series.data, series.values());
         let (length, element_shape) = split_shape(values.shape())?;
         let result = self.catalog.connection.prepare_cached(INSERT).and_then(|mut statement| {
             statement.execute(params![
@@ -50,9 +51,10 @@ impl<'a> Inserter<'a> {
                 series.owner.category.name(),
                 series.series_type().name(),
                 series.name,
-                initial.to_rfc3339(),
-                resolution.to_string(),
+                data.initial().map(UnixMillis::to_rfc3339),
+                data.resolution().map(|period| period.to_string()),
                 length,
+                data.timestamps().map(timestamps_json),
                 series.units,
                 values.dtype().name(),
                 element_shape,
@@ -95,6 +97,11 @@ impl Catalog {
             next.ok_or_else(|| self.damage(format_args!("no row ids are left: the highest is {}", i64::MAX)))?;
         Ok(SeriesId(self.last_id))
     }
+}
+
+fn timestamps_json(timestamps: &[UnixMillis]) -> String {
+    let texts: Vec<String> = timestamps.iter().map(|t| t.to_rfc3339_z()).collect();
+    serde_json::to_string(&texts).expect("texts have a JSON text")
 }
 
 fn split_shape(shape: &[usize]) -> Result<(i64, String)> {
