@@ -1,6 +1,6 @@
 //! What a new series holds: its time axis and its values, by type.
 
-use super::SeriesType;
+use super::{SeriesType, Windows};
 use crate::array::ArrayView;
 use crate::time::{Period, UnixMillis};
 
@@ -31,6 +31,29 @@ pub enum SeriesData<'a> {
         /// Values of shape `[breakpoints, *element_shape]`.
         values: ArrayView<'a>,
     },
+    /// A `Deterministic` forecast: one future per window.
+    Deterministic {
+        /// The windows.
+        windows: Windows,
+        /// Values of shape `[steps, windows, *element_shape]`.
+        values: ArrayView<'a>,
+    },
+    /// A `Probabilistic` forecast: a value per percentile.
+    Probabilistic {
+        /// The windows.
+        windows: Windows,
+        /// The percentiles, strictly ascending and finite.
+        percentiles: Vec<f64>,
+        /// Values of shape `[percentiles, steps, windows, *element_shape]`.
+        values: ArrayView<'a>,
+    },
+    /// A forecast of `Scenarios`: equally likely futures.
+    Scenarios {
+        /// The windows.
+        windows: Windows,
+        /// Values of shape `[scenarios, steps, windows, *element_shape]`.
+        values: ArrayView<'a>,
+    },
 }
 
 impl<'a> SeriesData<'a> {
@@ -40,6 +63,9 @@ impl<'a> SeriesData<'a> {
             SeriesData::Single { .. } => SeriesType::SingleTimeSeries,
             SeriesData::NonSequential { .. } => SeriesType::NonSequentialTimeSeries,
             SeriesData::Persistent { .. } => SeriesType::PersistentTimeSeries,
+            SeriesData::Deterministic { .. } => SeriesType::Deterministic,
+            SeriesData::Probabilistic { .. } => SeriesType::Probabilistic,
+            SeriesData::Scenarios { .. } => SeriesType::Scenarios,
         }
     }
 
@@ -48,7 +74,10 @@ impl<'a> SeriesData<'a> {
         match self {
             SeriesData::Single { values, .. }
             | SeriesData::NonSequential { values, .. }
-            | SeriesData::Persistent { values, .. } => values,
+            | SeriesData::Persistent { values, .. }
+            | SeriesData::Deterministic { values, .. }
+            | SeriesData::Probabilistic { values, .. }
+            | SeriesData::Scenarios { values, .. } => values,
         }
     }
 
@@ -56,7 +85,7 @@ impl<'a> SeriesData<'a> {
     pub fn initial(&self) -> Option<UnixMillis> {
         match self {
             SeriesData::Single { initial, .. } => Some(*initial),
-            SeriesData::NonSequential { .. } | SeriesData::Persistent { .. } => None,
+            _ => self.windows().map(|windows| windows.initial),
         }
     }
 
@@ -64,7 +93,7 @@ impl<'a> SeriesData<'a> {
     pub fn resolution(&self) -> Option<Period> {
         match self {
             SeriesData::Single { resolution, .. } => Some(*resolution),
-            SeriesData::NonSequential { .. } | SeriesData::Persistent { .. } => None,
+            _ => self.windows().map(|windows| windows.resolution),
         }
     }
 
@@ -74,7 +103,25 @@ impl<'a> SeriesData<'a> {
             SeriesData::NonSequential { timestamps, .. } | SeriesData::Persistent { timestamps, .. } => {
                 Some(timestamps)
             }
-            SeriesData::Single { .. } => None,
+            _ => None,
+        }
+    }
+
+    /// The windows of a forecast.
+    pub fn windows(&self) -> Option<&Windows> {
+        match self {
+            SeriesData::Deterministic { windows, .. }
+            | SeriesData::Probabilistic { windows, .. }
+            | SeriesData::Scenarios { windows, .. } => Some(windows),
+            _ => None,
+        }
+    }
+
+    /// The percentiles of a probabilistic forecast.
+    pub fn percentiles(&self) -> Option<&[f64]> {
+        match self {
+            SeriesData::Probabilistic { percentiles, .. } => Some(percentiles),
+            _ => None,
         }
     }
 }

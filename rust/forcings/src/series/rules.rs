@@ -1,6 +1,6 @@
 //! The rules that the data of a new series must keep, by type. Values may be anything.
 
-use super::SeriesData;
+use super::{SeriesData, Windows};
 use crate::array::{ArrayView, DType};
 use crate::time::{Grid, UnixMillis};
 use crate::{Error, Result};
@@ -28,6 +28,18 @@ impl SeriesData<'_> {
                 }
                 ascending(timestamps)?;
             }
+            SeriesData::Deterministic { windows, values } => forecast(windows, values, &[])?,
+            SeriesData::Probabilistic { windows, percentiles, values } => {
+                ascending_percentiles(percentiles)?;
+                forecast(windows, values, &[percentiles.len()])?;
+            }
+            SeriesData::Scenarios { windows, values } => {
+                let scenarios = values.shape().first().copied().unwrap_or(0);
+                if scenarios == 0 {
+                    return Err(Error::invalid("the values have no scenario; the first axis must count at least one"));
+                }
+                forecast(windows, values, &[scenarios])?;
+            }
         }
         plain_bools(self.values())
     }
@@ -38,12 +50,43 @@ fn steps_and_elements(values: &ArrayView<'_>) -> Result<usize> {
     let Some((&steps, element_shape)) = values.shape().split_first() else {
         return Err(Error::invalid("the values have no axis; the first axis must be time"));
     };
+    no_empty_element(element_shape).map(|()| steps)
+}
+
+fn no_empty_element(element_shape: &[usize]) -> Result<()> {
     if element_shape.contains(&0) {
         return Err(Error::invalid(format!(
             "the element shape {element_shape:?} has an axis of length 0; only the time axis may be empty"
         )));
     }
-    Ok(steps)
+    Ok(())
+}
+
+/// Checks the windows, and that the values begin with the axes `[*outer, steps, windows]`.
+fn forecast(windows: &Windows, values: &ArrayView<'_>, outer: &[usize]) -> Result<()> {
+    windows.validate()?;
+    let axes: Vec<usize> = outer.iter().copied().chain([windows.steps()?, windows.count]).collect();
+    let Some(element_shape) = values.shape().strip_prefix(&axes[..]) else {
+        return Err(Error::invalid(format!(
+            "the values have the shape {:?}, but the periods, the count of windows and the type ask for {axes:?} and \
+             the shape of one element behind it",
+            values.shape()
+        )));
+    };
+    no_empty_element(element_shape)
+}
+
+fn ascending_percentiles(percentiles: &[f64]) -> Result<()> {
+    if percentiles.is_empty() {
+        return Err(Error::invalid("there are no percentiles"));
+    }
+    if let Some(odd) = percentiles.iter().find(|p| !p.is_finite()) {
+        return Err(Error::invalid(format!("the percentile {odd} is not finite")));
+    }
+    if !percentiles.is_sorted_by(|a, b| a < b) {
+        return Err(Error::invalid(format!("the percentiles {percentiles:?} do not ascend strictly")));
+    }
+    Ok(())
 }
 
 fn ascending(timestamps: &[UnixMillis]) -> Result<()> {

@@ -1,10 +1,11 @@
 //! Reading series and listing them.
 
+mod cut;
 mod part;
 
 use super::{Filter, Store};
 use crate::array::Array;
-use crate::series::{Series, SeriesId, SeriesInfo};
+use crate::series::{Series, SeriesId, SeriesInfo, Windows};
 use crate::time::UnixMillis;
 use crate::{Error, Result};
 use part::Part;
@@ -19,7 +20,7 @@ impl Store {
         self.shared.look(|session| session.catalog().list(filter))
     }
 
-    /// The whole series.
+    /// The whole series. A `DeterministicSingleTimeSeries` comes as the `Deterministic` that it stands for.
     ///
     /// # Errors
     /// `NotFound` when there is none with this id or its array is missing, `Integrity` when the row contradicts itself or
@@ -34,10 +35,11 @@ impl Store {
     ///   inside a step includes it, and bounds outside are the series' own.
     /// - `NonSequentialTimeSeries`: the instants inside the range.
     /// - `PersistentTimeSeries`: the breakpoint in force at `from`, and those inside the range; none if it is empty.
+    /// - Forecasts: the windows that start inside the range. `from` must be the start of one, or lie before the first.
     ///
     /// # Errors
     /// As [`Store::read`]; `InvalidParameter` when `to` lies before `from`, when a `PersistentTimeSeries` has no value at
-    /// `from`, or when the steps make no grid of their own (a calendar period cut at a shortened month end).
+    /// `from`, when no window starts there, or when the steps make no grid of their own (a calendar period cut at a shortened month end).
     pub fn read_range(&self, id: SeriesId, from: Option<UnixMillis>, to: Option<UnixMillis>) -> Result<Series> {
         self.read_part(Part::overlapping(self.shared.look(|session| session.catalog().find(id))?, from, to)?)
     }
@@ -62,28 +64,37 @@ impl Store {
         let series = infos.into_iter().map(|info| {
             let place = places[&info.hash];
             uses[place] -= 1;
-            // The last series of an array takes it over.
-            let values = if uses[place] == 0 { arrays[place].take() } else { arrays[place].clone() };
-            matching(Part::whole(info)?.info, values.expect("taken by its last use only"))
+            let Part { info, windows, range, cut, .. } = Part::whole(info)?;
+            let array = &mut arrays[place];
+            let values = match (cut, &*array) {
+                (Some(cut), Some(rows)) => Some(cut.windows(rows, range.start, windows.map_or(0, |w| w.count))?),
+                // The last series of an array takes it over.
+                (None, Some(_)) if uses[place] == 0 => array.take(),
+                _ => array.clone(),
+            };
+            matching(info, windows, values.expect("taken by its last use only"))
         });
         series.collect()
     }
 
     fn read_part(&self, part: Part) -> Result<Series> {
-        let Part { info, axis, range } = part;
-        let values = self.shared.arrays()?.read_slab(&info.hash, axis, range).map_err(|e| match e {
+        let Part { info, windows, axis, range, cut } = part;
+        let mut values = self.shared.arrays()?.read_slab(&info.hash, axis, range).map_err(|e| match e {
             Error::NotFound(why) => Error::NotFound(format!("the array of {info} is missing: {why}")),
             Error::Selection(why) => {
                 Error::Integrity(format!("the array of {info} is not what the catalog says: {why}"))
             }
             other => other,
         })?;
-        matching(info, values)
+        if let Some(cut) = cut {
+            values = cut.windows(&values, 0, windows.map_or(0, |w| w.count))?;
+        }
+        matching(info, windows, values)
     }
 }
 
 /// Puts a row and its array together if they fit.
-fn matching(info: SeriesInfo, values: Array) -> Result<Series> {
+fn matching(info: SeriesInfo, windows: Option<Windows>, values: Array) -> Result<Series> {
     let shape = info.array_shape()?;
     if values.dtype() != info.dtype || values.shape() != shape {
         return Err(Error::Integrity(format!(
@@ -93,5 +104,5 @@ fn matching(info: SeriesInfo, values: Array) -> Result<Series> {
             values.shape()
         )));
     }
-    Ok(Series { info, values })
+    Ok(Series { info, windows, values })
 }

@@ -8,7 +8,7 @@ use super::arrays::{ArrayFile, Chunking, PoolKey};
 use super::catalog::{Catalog, Inserter, MetaKey};
 use super::pair::GENERATION;
 use crate::array::{ArrayHash, ArrayView};
-use crate::series::{NewSeries, SeriesId, SeriesType};
+use crate::series::{NewSeries, SeriesId, SeriesInfo, SeriesType, Windows};
 use crate::{Error, Result};
 use span::{Level, Span};
 use std::collections::HashSet;
@@ -102,6 +102,16 @@ impl Change<'_> {
         self.level.newer_types |= series.iter().any(|s| s.series_type() == SeriesType::PersistentTimeSeries);
         let mut rows = Inserter::new(self.catalog);
         series.iter().zip(hashes).map(|(series, hash)| rows.insert(series, hash)).collect()
+    }
+
+    /// Adds the row of a forecast that is derived from `source`, unless it is there.
+    pub(super) fn derive(&mut self, source: &SeriesInfo, windows: &Windows) -> Result<Option<SeriesId>> {
+        Inserter::new(self.catalog).derive(source, windows)
+    }
+
+    /// The rows, changes in progress included.
+    pub(super) fn catalog(&self) -> &Catalog {
+        self.catalog
     }
 
     /// Deletes rows; their arrays go with the outermost commit, if no row refers to them then.

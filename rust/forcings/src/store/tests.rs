@@ -1,6 +1,8 @@
 //! Tests of the store as a whole; what they share.
 
 mod atomicity;
+mod derived;
+mod forecasts;
 mod irregular;
 mod model;
 mod pair;

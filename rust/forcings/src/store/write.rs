@@ -71,7 +71,10 @@ fn placement(data: &SeriesData<'_>) -> Placement {
                 resolution: *resolution,
             })
         }
-        SeriesData::NonSequential { .. } | SeriesData::Persistent { .. } => Placement::Standalone(Chunking::Whole),
+        _ => Placement::Standalone(match data.series_type().window_axis() {
+            Some(axis) => Chunking::Windows { axis },
+            None => Chunking::Whole,
+        }),
     }
 }
 

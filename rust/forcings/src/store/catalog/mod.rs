@@ -1,6 +1,7 @@
 //! The catalog: one SQLite file (or database in memory) with a row per series. It knows nothing of the array file; which
 //! of the two is written first, and what happens when one fails, is the store's business.
 
+mod derived;
 mod filter;
 mod insert;
 mod meta;

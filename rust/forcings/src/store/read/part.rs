@@ -1,6 +1,7 @@
 //! Which part of a series' array a read takes, and what the row says of that part. Knows rows and shapes, no files.
 
-use crate::series::{SeriesInfo, SeriesType};
+use super::cut::Cut;
+use crate::series::{SeriesInfo, SeriesType, Windows};
 use crate::time::UnixMillis;
 use crate::{Error, Result};
 use std::ops::Range;
@@ -10,9 +11,13 @@ use std::ops::Range;
 pub(super) struct Part {
     /// The row, as it is for this part alone.
     pub(super) info: SeriesInfo,
+    /// The windows of a forecast that are in it.
+    pub(super) windows: Option<Windows>,
     /// The axis of the array along which the part is taken, and what of it.
     pub(super) axis: usize,
     pub(super) range: Range<usize>,
+    /// How the values of a derived forecast are cut out of those rows.
+    pub(super) cut: Option<Cut>,
 }
 
 impl Part {
@@ -21,9 +26,13 @@ impl Part {
     /// # Errors
     /// `Integrity` when the row contradicts itself.
     pub(super) fn whole(info: SeriesInfo) -> Result<Self> {
+        if let Some(windows) = info.windows()? {
+            let all = 0..windows.count;
+            return Self::of_windows(info, windows, all);
+        }
         let length = info.array_shape()?[0];
         check_timestamps(&info)?;
-        Ok(Part { info, axis: 0, range: 0..length })
+        Ok(Self::of_rows(info, 0..length))
     }
 
     /// What of the series lies in `[from, to)`, by the rules of its type.
@@ -41,7 +50,7 @@ impl Part {
             SeriesType::SingleTimeSeries => Self::of_steps(info, from, to),
             SeriesType::NonSequentialTimeSeries => Self::of_instants(info, from, to),
             SeriesType::PersistentTimeSeries => Self::of_breakpoints(info, from, to),
-            _ => Err(Error::Unsupported(format!("{name} cannot be read by a time range; read the whole series"))),
+            _ => Self::of_forecast(info, from, to),
         };
         part.map_err(|e| match e {
             Error::InvalidParameter(why) => Error::InvalidParameter(format!("{name}: {why}")),
@@ -87,9 +96,44 @@ impl Part {
         Ok(Self::of_rows(info, start..stop))
     }
 
+    /// The windows that start in the range.
+    fn of_forecast(info: SeriesInfo, from: Option<UnixMillis>, to: Option<UnixMillis>) -> Result<Self> {
+        let windows = info.windows()?.ok_or_else(|| Error::Integrity(format!("{info} has no windows")))?;
+        let range = windows.select(from, to)?;
+        Self::of_windows(info, windows, range)
+    }
+
+    fn of_windows(mut info: SeriesInfo, windows: Windows, range: Range<usize>) -> Result<Self> {
+        let part = windows.part(&range)?;
+        info.initial = Some(part.initial);
+        info.count = Some(range.len() as u64);
+        let Some(axis) = info.series_type.window_axis() else {
+            return Self::of_derived(info, windows, range);
+        };
+        info.element_shape[axis - 1] = range.len();
+        Ok(Part { info, windows: Some(part), axis, range, cut: None })
+    }
+
+    /// A derived forecast is read as the `Deterministic` that it stands for.
+    fn of_derived(mut info: SeriesInfo, windows: Windows, range: Range<usize>) -> Result<Self> {
+        let cut = Cut::of(&windows).map_err(|e| Error::Integrity(format!("{info}: {e}")))?;
+        let length = info.array_shape()?[0];
+        let rows = match cut.rows(&(0..windows.count), length) {
+            Some(_) => cut.rows(&range, length),
+            None => None,
+        };
+        let rows = rows.ok_or_else(|| {
+            Error::Integrity(format!("{info} has {} windows, more than its {length} steps hold", windows.count))
+        })?;
+        info.series_type = SeriesType::Deterministic;
+        info.length = Some(cut.steps as u64);
+        info.element_shape.insert(0, range.len());
+        Ok(Part { info, windows: Some(windows.part(&range)?), axis: 0, range: rows, cut: Some(cut) })
+    }
+
     fn of_rows(mut info: SeriesInfo, range: Range<usize>) -> Self {
         info.length = Some(range.len() as u64);
-        Part { info, axis: 0, range }
+        Part { info, windows: None, axis: 0, range, cut: None }
     }
 }
 

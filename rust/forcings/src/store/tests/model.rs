@@ -1,6 +1,7 @@
 //! Random sequences of changes against a plain model of what a store is.
 
 use super::*;
+use crate::series::Windows;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,8 +10,12 @@ const ARRAYS: u32 = 5;
 const OWNERS: i64 = 4;
 
 /// Types that may have one and the same array of shape `[2, 2]`.
-const KINDS: [SeriesType; 3] =
-    [SeriesType::SingleTimeSeries, SeriesType::NonSequentialTimeSeries, SeriesType::PersistentTimeSeries];
+const KINDS: [SeriesType; 4] = [
+    SeriesType::SingleTimeSeries,
+    SeriesType::NonSequentialTimeSeries,
+    SeriesType::PersistentTimeSeries,
+    SeriesType::Deterministic,
+];
 
 /// Owner and type, which identify a series here, and array.
 type Item = (i64, SeriesType, u32);
@@ -57,6 +62,11 @@ fn new_series<'a>(&(owner, series_type, _): &Item, values: &'a Array) -> NewSeri
         SeriesType::SingleTimeSeries => SeriesData::Single { initial, resolution, values },
         SeriesType::NonSequentialTimeSeries => SeriesData::NonSequential { timestamps, values },
         SeriesType::PersistentTimeSeries => SeriesData::Persistent { timestamps, values },
+        SeriesType::Deterministic => {
+            let (horizon, interval) = (Period::hours(2), Period::hours(3));
+            let windows = Windows { initial, resolution, horizon, interval, count: 2 };
+            SeriesData::Deterministic { windows, values }
+        }
         other => panic!("{other} is none of the types here"),
     };
     NewSeries::new(Owner::component(owner, "Bus"), "load", data)
