@@ -70,7 +70,7 @@ fn generated_header() -> String {
         sys_includes: vec!["stdint.h".into()],
         header: Some(PREFACE.into()),
         documentation_style: cbindgen::DocumentationStyle::C99,
-        style: cbindgen::Style::Type,
+        style: cbindgen::Style::Both,
         usize_is_size_t: true,
         ..Default::default()
     };

@@ -7,6 +7,12 @@ use crate::chunks::{read_into, AxisRead, ReadRequest};
 use crate::formats::{Container, Variable};
 use crate::{Error, Result};
 
+/// Up to this size a result is made whatever the size of its file: cells that were never written take no room there.
+const UNCHECKED_BYTES: u64 = 4 << 30;
+
+/// DEFLATE never gains more than 1032, and one byte may become a double.
+const MAX_RATIO: u64 = 1032 * 8;
+
 /// One variable, and which part of it.
 pub(super) struct FieldRead<'a> {
     pub(super) schema: &'a Schema,
@@ -77,10 +83,8 @@ impl<'a> FieldRead<'a> {
     pub(super) fn strings(&self) -> Result<Vec<String>> {
         let variable = self.variable();
         let shape = self.shape()?;
-        let mut out = Vec::new();
         let total = self.size(shape.iter().map(|s| *s as u64))?;
-        out.try_reserve_exact(total).map_err(|_| self.no_memory(total))?;
-        out.resize(total, String::new());
+        let mut out = self.allocate(total)?;
         if total == 0 {
             return Ok(out);
         }
@@ -141,15 +145,18 @@ impl<'a> FieldRead<'a> {
         product.and_then(|n| usize::try_from(n).ok()).ok_or_else(|| self.fault("it is too large for memory"))
     }
 
-    /// A buffer of zeros, or an error where the system has no room for it.
-    fn allocate<T: Copy + Default>(&self, len: usize) -> Result<Vec<T>> {
+    /// A buffer of zeros or empty strings, or an error where the system has no room for it, or where so large an extent
+    /// can only be damage.
+    fn allocate<T: Clone + Default>(&self, len: usize) -> Result<Vec<T>> {
+        let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
+        let stored = self.container.source().len();
+        if bytes > UNCHECKED_BYTES.max(stored.saturating_mul(MAX_RATIO)) {
+            return Err(self.fault(format!("a file of {stored} bytes cannot hold its {len} elements")));
+        }
         // Reserving first turns a refusal into an error; the allocation behind it takes fresh pages of zeros.
-        Vec::<T>::new().try_reserve_exact(len).map_err(|_| self.no_memory(len))?;
+        let refused = |_| self.fault(format!("there is no memory for {len} elements"));
+        Vec::<T>::new().try_reserve_exact(len).map_err(refused)?;
         Ok(vec![T::default(); len])
-    }
-
-    fn no_memory(&self, len: usize) -> Error {
-        self.fault(format!("there is no memory for {len} elements"))
     }
 
     fn fault(&self, detail: impl std::fmt::Display) -> Error {

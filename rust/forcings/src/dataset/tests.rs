@@ -410,8 +410,12 @@ fn a_shape_that_contradicts_its_dimensions_fails_its_own_variable() {
 
 #[test]
 fn what_has_no_room_in_memory_is_refused() {
-    let huge = MemoryFile::new(&[("x", 1 << 40), ("y", 1 << 40)]).numbers::<f64>("v", &["x", "y"], &[]);
-    assert!(decode(&huge, &all(), DecodeOptions::default()).unwrap_err().to_string().contains("too large for memory"));
-    let large = MemoryFile::new(&[("x", 1 << 58)]).numbers::<f64>("v", &["x"], &[]);
-    assert!(decode(&large, &all(), DecodeOptions::default()).unwrap_err().to_string().contains("there is no memory"));
+    let error = |dims: &[(&str, u64)], names: &[&str]| {
+        let file = MemoryFile::new(dims).numbers::<f64>("v", names, &[]);
+        decode(&file, &all(), DecodeOptions::default()).unwrap_err().to_string()
+    };
+    assert!(error(&[("x", 1 << 40), ("y", 1 << 40)], &["x", "y"]).contains("too large for memory"));
+    assert!(error(&[("x", 1 << 58)], &["x"]).contains("cannot hold its 288230376151711744 elements"));
+    let strings = MemoryFile::new(&[("x", 1 << 40)]).strings("s", &["x"], &[]);
+    assert!(decode(&strings, &all(), DecodeOptions::default()).unwrap_err().to_string().contains("cannot hold"));
 }

@@ -207,7 +207,7 @@ fn an_array_that_moves_to_another_column_is_followed() {
     // Behind the catalog's back: out of its column, another array into that, and back in elsewhere.
     store.remove(&[first]).unwrap();
     store.flush().unwrap();
-    shared.remove(&hash).unwrap();
+    shared.remove_many(&[hash]).unwrap();
     shared.put_one(&key, arrays[2].view().hash(), arrays[2].view()).unwrap();
     shared.put_one(&key, arrays[0].view().hash(), arrays[0].view()).unwrap();
     shared.put_one(&key, hash, arrays[1].view()).unwrap();
@@ -215,7 +215,7 @@ fn an_array_that_moves_to_another_column_is_followed() {
     reader.read_step(1).unwrap();
     assert_eq!(doubles(reader.values(0)), [2001.0]);
     // Gone for good, although the catalog has its row.
-    shared.remove(&hash).unwrap();
+    shared.remove_many(&[hash]).unwrap();
     let error = reader.read_step(1).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(error.to_string().contains("Component 2 (Bus)"), "{error}");

@@ -1,6 +1,11 @@
 //! A change that fails leaves the store as it was; arrays are shared, and go with their last series.
 
 use super::*;
+use crate::store::arrays::ArrayFile;
+use crate::store::catalog::Catalog;
+use crate::store::h5::tests::Full;
+use crate::store::h5::MemoryFile;
+use std::sync::atomic::Ordering;
 
 #[test]
 fn a_duplicate_is_refused_and_the_first_values_stay() {
@@ -180,4 +185,50 @@ fn a_durable_add_that_cannot_be_committed_is_undone() {
     assert_eq!(names(&store), ["kept"]);
     add(&store, 2, "next", &values);
     assert_eq!(names(&open_copy(&store, dir.path())), ["kept", "next"]);
+}
+
+/// Changes the store until something fails; `expected` follows what succeeded.
+fn change(store: &Store, expected: &mut Vec<&str>) -> Result<()> {
+    let (c, d, e) = (ramp(20), ramp(30), ramp(40));
+    store.add(&series(1, "c", &c))?;
+    expected.push("c");
+    store.add_bulk(&[series(1, "d", &d), series(1, "e", &e)])?;
+    expected.extend(["d", "e"]);
+    let first = all(store)[0].id;
+    store.remove(&[first])?;
+    expected.remove(0);
+    store.flush()
+}
+
+#[test]
+fn a_disk_that_fills_up_under_the_arrays_leaves_no_rows_without_one() {
+    let mut failures = 0;
+    for left in 0.. {
+        let layer = Arc::new(Full { inner: MemoryFile::new(), left: usize::MAX.into() });
+        let arrays = ArrayFile::create(layer.clone(), Compression::default(), &[]).unwrap();
+        let path = Path::new("full.nc");
+        let shared = Shared::new(path, false, Promise::EveryFlush, arrays, Catalog::memory().unwrap()).unwrap();
+        let store = Store::of(shared);
+        add(&store, 1, "a", &ramp(0));
+        add(&store, 1, "b", &ramp(10));
+        store.flush().unwrap();
+        layer.left.store(left, Ordering::Relaxed);
+        let mut expected = vec!["a", "b"];
+        let result = change(&store, &mut expected);
+        assert_eq!(names(&store), expected, "after {left} writes");
+        for info in all(&store) {
+            let place = ["a", "b", "c", "d", "e"].iter().position(|name| *name == info.name).unwrap();
+            match store.read(info.id) {
+                Ok(read) => assert_eq!(read.values, ramp(10 * place as u32), "after {left} writes"),
+                // The array file says that it needs to be opened again.
+                Err(error) => assert_eq!(error.kind(), ErrorKind::Integrity, "after {left} writes: {error}"),
+            }
+        }
+        match result {
+            Ok(()) => break,
+            Err(error) => assert!([ErrorKind::Io, ErrorKind::Hdf5].contains(&error.kind()), "{error}"),
+        }
+        failures += 1;
+    }
+    assert!(failures > 10, "{failures}");
 }
