@@ -27,9 +27,9 @@ end
 
 # Runs a script of this folder in a process of its own; what it prints, and whether it exited with 0.
 function child(script, arguments...; threads = Threads.nthreads())
-    output = IOBuffer()
+    output, path = IOBuffer(), joinpath(@__DIR__, script)
     command = `$(Base.julia_cmd()) --startup-file=no --project=$(Base.active_project())`
-    command = `$command $(joinpath(@__DIR__, script)) $(string.(arguments))`
+    command = `$command $path $(string.(arguments))`
     environment = copy(ENV)
     environment["JULIA_NUM_THREADS"] = string(threads)
     process = run(pipeline(ignorestatus(setenv(command, environment)); stdout = output, stderr = output))
