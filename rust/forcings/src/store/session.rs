@@ -255,7 +255,8 @@ impl Session {
         if self.promise == Promise::Nothing {
             return self.catalog.commit();
         }
-        let next = self.generation + 1;
+        // It is compared, never ordered: after the last number comes the first.
+        let next = self.generation.wrapping_add(1);
         self.catalog.store_last_id()?;
         self.catalog.set_meta(MetaKey::Generation, &next.to_string())?;
         self.arrays.set_attribute(GENERATION, &next.to_string())?;
