@@ -213,6 +213,11 @@ impl Session {
         self.flush()
     }
 
+    /// Whether what failed may succeed when it is tried again.
+    pub(super) fn can_go_on(&self) -> bool {
+        self.arrays.can_be_written()
+    }
+
     /// Closes both halves.
     pub(super) fn close(self) -> Result<()> {
         let arrays = self.arrays.close();

@@ -139,6 +139,11 @@ impl ArrayFile {
         }
     }
 
+    /// Whether no write has failed since it was opened.
+    pub(crate) fn can_be_written(&self) -> bool {
+        self.writer.lock().file.as_ref().is_none_or(|file| file.check_whole().is_ok())
+    }
+
     /// Flushes, closes and gives the lock of the file up; a second call does nothing. Whoever still holds
     /// [`ArrayFile::source`] or a dataset reads `Closed` errors.
     ///

@@ -26,38 +26,33 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// The condition on the table `a`, with its parameters. SQLite takes every index for as good as the next; a `+` in
-    /// front of a column keeps it from one that finds most rows where another finds few.
+    /// The condition on the table `a`, with its parameters.
     pub(super) fn condition(&self) -> (String, Vec<Value>) {
         let mut condition = Condition::default();
-        let by_id = if self.ids.is_some() { "+" } else { "" };
-        let by_owner = if self.ids.is_some() || self.owner_id.is_some() { "+" } else { "" };
-        let by_name = if by_owner == "+" || self.name.is_some() { "+" } else { "" };
+        // The rarest values first.
+        if let Some(ids) = &self.ids {
+            condition.any_of(ids);
+        }
         if let Some(id) = self.owner_id {
-            condition.equal(by_id, "owner_id", id);
-        }
-        if let Some(category) = self.owner_category {
-            // The index of owners has the category too.
-            let by_name = if self.owner_id.is_some() { by_id } else { by_name };
-            condition.equal(by_name, "owner_category", category.name().to_string());
-        }
-        if let Some(owner_type) = &self.owner_type {
-            condition.equal(by_name, "owner_type", owner_type.clone());
+            condition.equal("owner_id", id);
         }
         if let Some(name) = &self.name {
-            condition.equal(by_owner, "name", name.clone());
+            condition.equal("name", name.clone());
+        }
+        if let Some(owner_type) = &self.owner_type {
+            condition.equal("owner_type", owner_type.clone());
         }
         if let Some(resolution) = self.resolution {
-            condition.equal(by_name, "resolution", resolution.to_string());
+            condition.equal("resolution", resolution.to_string());
         }
         if let Some(series_type) = self.series_type {
-            condition.equal(by_name, "time_series_type", series_type.name().to_string());
+            condition.equal("time_series_type", series_type.name().to_string());
+        }
+        if let Some(category) = self.owner_category {
+            condition.equal("owner_category", category.name().to_string());
         }
         for (key, value) in self.features.iter() {
             condition.feature(key, value);
-        }
-        if let Some(ids) = &self.ids {
-            condition.any_of("a.id", ids);
         }
         condition.finish()
     }
@@ -65,19 +60,28 @@ impl Filter {
 
 #[derive(Default)]
 struct Condition {
+    /// The column whose index finds the rows: that of the first term.
+    searched: Option<&'static str>,
     terms: Vec<String>,
     parameters: Vec<Value>,
 }
 
 impl Condition {
-    fn equal(&mut self, sign: &str, column: &str, value: impl Into<Value>) {
+    /// To SQLite every index is as good as the next; the `+` keeps it from one that finds most rows where another finds
+    /// few.
+    fn equal(&mut self, column: &'static str, value: impl Into<Value>) {
+        let searched = *self.searched.get_or_insert(column);
+        // The index of owners has their category too.
+        let helps = searched == column || (searched, column) == ("owner_id", "owner_category");
+        let sign = if helps { "" } else { "+" };
         let parameter = self.bind(value.into());
         self.terms.push(format!("{sign}a.{column} = {parameter}"));
     }
 
-    fn any_of(&mut self, column: &str, ids: &[SeriesId]) {
+    fn any_of(&mut self, ids: &[SeriesId]) {
+        self.searched = Some("id");
         let list = self.bind(json_list(ids).into());
-        self.terms.push(format!("{column} IN (SELECT value FROM json_each({list}))"));
+        self.terms.push(format!("a.id IN (SELECT value FROM json_each({list}))"));
     }
 
     fn feature(&mut self, key: &str, value: &FeatureValue) {

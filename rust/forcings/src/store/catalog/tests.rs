@@ -247,7 +247,9 @@ fn a_listing_searches_by_what_is_rare() {
         (Filter { name: Some("load".into()), ..owner.clone() }, "owner_id=?"),
         (Filter { owner_category: None, ..owner.clone() }, "owner_id=?"),
         (owner, "owner_id=?"),
-        (Filter { name: Some("load".into()), ..broad }, "name=?"),
+        (Filter { name: Some("load".into()), ..broad.clone() }, "(name=?"),
+        (broad.clone(), "owner_type=?"),
+        (Filter { owner_type: None, ..broad }, "(resolution=?"),
     ];
     for (filter, wanted) in plans {
         let (condition, parameters) = filter.condition();
