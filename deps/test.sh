@@ -22,7 +22,14 @@ rust_tests() {
     cargo test --quiet --release --workspace --no-fail-fast "${checked[@]}" | sed -E '/^(|running [0-9]+ tests?)$/d'
 }
 
+# The threads of a prefetch group under a scheduler that explores their interleavings.
+interleavings() {
+    cargo test --quiet --release --package forcings --features shuttle --lib "${checked[@]}" prefetch::explored |
+        sed -E '/^(|running [0-9]+ tests?)$/d'
+}
+
 stage "Rust tests" rust_tests
+stage "interleavings of threads" interleavings
 for threads in 1 2; do
     stage "Julia tests, $threads thread(s)" env JULIA_NUM_THREADS="$threads" \
         "$julia" --startup-file=no --project=julia julia/test/runtests.jl

@@ -66,6 +66,86 @@ end
 )::Int32
 @foreign forcings_table_free(table::Ptr{Cvoid})::Cvoid
 
+@foreign forcings_store_create(
+    path::Ptr{UInt8},
+    path_len::UInt64,
+    options::Ptr{UInt8},
+    options_len::UInt64,
+    out_store::Ptr{UInt64},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_open(
+    path::Ptr{UInt8},
+    path_len::UInt64,
+    options::Ptr{UInt8},
+    options_len::UInt64,
+    out_store::Ptr{UInt64},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_memory(out_store::Ptr{UInt64})::Int32
+@foreign forcings_store_close(store::UInt64, out_job::Ptr{UInt64})::Int32
+@foreign forcings_store_flush(store::UInt64, out_job::Ptr{UInt64})::Int32
+@foreign forcings_store_begin(store::UInt64, out_job::Ptr{UInt64})::Int32
+@foreign forcings_store_commit(store::UInt64, out_job::Ptr{UInt64})::Int32
+@foreign forcings_store_rollback(store::UInt64, out_job::Ptr{UInt64})::Int32
+@foreign forcings_store_add(
+    store::UInt64,
+    items::Ptr{Cvoid},
+    n::UInt64,
+    mode::Int32,
+    out_ids::Ptr{Int64},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_read(
+    store::UInt64,
+    ids::Ptr{Int64},
+    n::UInt64,
+    from::Ptr{Int64},
+    to::Ptr{Int64},
+    out_table::Ptr{Ptr{Cvoid}},
+    out_features::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_list(
+    store::UInt64,
+    filter::Ptr{UInt8},
+    filter_len::UInt64,
+    out_table::Ptr{Ptr{Cvoid}},
+    out_features::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_remove(store::UInt64, ids::Ptr{Int64}, n::UInt64, out_job::Ptr{UInt64})::Int32
+
+@foreign forcings_reader_build(
+    store::UInt64,
+    filter::Ptr{UInt8},
+    filter_len::UInt64,
+    out_reader::Ptr{UInt64},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_reader_close(reader::UInt64)::Int32
+@foreign forcings_reader_length(reader::UInt64, out_length::Ptr{UInt64})::Int32
+@foreign forcings_reader_groups(reader::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32
+@foreign forcings_reader_columns(
+    reader::UInt64,
+    group::UInt64,
+    out_table::Ptr{Ptr{Cvoid}},
+    out_features::Ptr{Ptr{Cvoid}},
+)::Int32
+@foreign forcings_reader_values(
+    reader::UInt64,
+    group::UInt64,
+    out_values::Ptr{Ptr{Cvoid}},
+    out_len::Ptr{UInt64},
+    out_buffer::Ptr{Ptr{Cvoid}},
+)::Int32
+@foreign forcings_reader_read(reader::UInt64, at_ms::Int64)::Int32
+@foreign forcings_reader_read_step(reader::UInt64, step::UInt64)::Int32
+@foreign forcings_reader_time_at(reader::UInt64, step::UInt64, out_ms::Ptr{Int64})::Int32
+@foreign forcings_reader_index_at(reader::UInt64, at_ms::Int64, out_step::Ptr{UInt64})::Int32
+
+@foreign forcings_buffer_release(buffer::Ptr{Cvoid})::Cvoid
+
 @foreign forcings_provider_open(
     options::Ptr{UInt8},
     options_len::UInt64,

@@ -63,7 +63,7 @@ function add_items(store, items, mode)
             )
         end
         GC.@preserve table background(
-            job -> forcings_store_add(store, pointer(table), length(table), mode, pointer(ids), length(ids), job),
+            job -> forcings_store_add(store, pointer(table), length(table), mode, pointer(ids), job),
         )
     end
     return ids
@@ -78,10 +78,10 @@ end
     read_series(store, id; from = nothing, to = nothing) -> SingleTimeSeries
     read_series(store, ids; from = nothing, to = nothing) -> Vector
 
-Reads whole series, or the steps from the one that covers `from` to the last one that begins before `to` (`DateTime`s).
-The values are copies, time first. Many at once are faster than one by one.
+Reads whole series, or the steps from the one that covers `from` to the last one that begins before `to` (`DateTime`s;
+what lies outside the series is left out). The values are copies, time first. Many at once are faster than one by one.
 
-Throws `Forcings.NotFoundError` for an unknown id, `Forcings.OffGridError` when the range lies outside the series.
+Throws `Forcings.NotFoundError` for an unknown id, `Forcings.InvalidParameterError` when `to` lies before `from`.
 """
 function read_series(store::Store, id::Integer; from = nothing, to = nothing)
     return only_one(read_series(store, [id]; from = from, to = to))

@@ -1,11 +1,10 @@
 # Readers: the values of many series at one instant, in buffers that are reused.
 
-# The series of one element type and shape: their buffer in the library, and Julia's view of it.
+# The series of one element type and shape.
 struct ReaderGroup
     element_type::DataType
     element_shape::Tuple
     columns::Int
-    values::AbstractArray
 end
 
 """
@@ -42,42 +41,41 @@ mutable struct StaticReader <: Managed
     handle::UInt64
     length::Int
     groups::Vector{ReaderGroup}
-    StaticReader(handle::UInt64, length::Integer) = manage(new(handle, length, ReaderGroup[]))
+    # One array over the library's buffer for each group, made by the first read.
+    arrays::Vector{AbstractArray}
+    # Whether the last read filled them.
+    filled::Bool
+    function StaticReader(handle::UInt64, length::Integer, groups)
+        return manage(new(handle, length, groups, AbstractArray[], false))
+    end
 end
 
 function StaticReader(store::Store; resolution, filters...)
     filter = json(filter_object(; resolution = resolution, filters...))
     handle = Ref{UInt64}(0)
     GC.@preserve filter background(job -> forcings_reader_build(store, filter, sizeof(filter), handle, job))
-    length = Ref{UInt64}(0)
+    length, table = Ref{UInt64}(0), Ref{Ptr{Cvoid}}(C_NULL)
     check(forcings_reader_length(handle[], length))
-    reader = StaticReader(handle[], length[])
-    append_groups!(reader)
-    return reader
+    check(forcings_reader_groups(handle[], table))
+    return StaticReader(handle[], length[], with_tables(groups_from_table, table))
 end
 
-function append_groups!(reader)
-    table = Ref{Ptr{Cvoid}}(C_NULL)
-    check(forcings_reader_groups(reader, table))
-    with_tables(table) do groups
-        for i in eachindex(groups[:columns])
-            type, shape = STORED_TYPES[groups[:dtype][i] + 1], groups[:element_shape][i]
-            values = wrap_buffer(reader, i, type, [groups[:columns][i]; shape])
-            push!(reader.groups, ReaderGroup(type, Tuple(shape), groups[:columns][i], values))
-        end
+function groups_from_table(table)
+    return map(table[:dtype], table[:element_shape], table[:columns]) do dtype, shape, columns
+        ReaderGroup(STORED_TYPES[dtype + 1], Tuple(shape), columns)
     end
-    return reader
 end
 
 # The buffer of a group without a copy. The array keeps the buffer, also beyond the reader's own end.
-function wrap_buffer(reader, group, ::Type{T}, shape) where {T}
-    address, bytes = Ref{Ptr{Cvoid}}(C_NULL), Ref{UInt64}(0)
-    owner = Ref{Ptr{Cvoid}}(C_NULL)
-    check(forcings_reader_values(reader, group - 1, address, bytes, owner))
-    buffer = Owned(owner[], forcings_buffer_release)
-    bytes[] == prod(shape) * sizeof(T) || throw(InternalError("a reader's buffer has $(bytes[]) bytes"))
-    bytes[] == 0 && return zeros(T, shape...)
-    array = attach_owner!(unsafe_wrap(Array, Ptr{T}(address[]), Tuple(reverse(shape))), buffer)
+function wrap_buffer(reader, i)
+    group = reader.groups[i]
+    address, bytes, buffer = Ref{Ptr{Cvoid}}(C_NULL), Ref{UInt64}(0), Ref{Ptr{Cvoid}}(C_NULL)
+    check(forcings_reader_values(reader, i - 1, address, bytes, buffer))
+    array = unsafe_wrap(Array, Ptr{group.element_type}(address[]), reverse((group.columns, group.element_shape...)))
+    sizeof(array) == bytes[] ||
+        throw(InternalError("the buffer of group $i has $(bytes[]) bytes, not $(sizeof(array))"))
+    held = buffer[]
+    when_unused(() -> forcings_buffer_release(held), array)
     return ndims(array) == 1 ? array : PermutedDimsArray(array, ndims(array):-1:1)
 end
 
@@ -105,7 +103,14 @@ function Base.read!(::StaticReader, t::Integer)
 end
 
 function read_at!(reader, ms)
+    reader.filled = false
     check(forcings_reader_read(reader, ms))
+    return filled!(reader)
+end
+
+function filled!(reader)
+    isempty(reader.arrays) && append!(reader.arrays, [wrap_buffer(reader, i) for i in eachindex(reader.groups)])
+    reader.filled = true
     return reader
 end
 
@@ -117,11 +122,12 @@ Reads the values of step `i`, from 1 to `length(reader)`.
 Throws `Forcings.OffGridError`, `Forcings.ClosedError`.
 """
 function readstep!(reader::StaticReader, i::Integer)
+    reader.filled = false
     if !(1 <= i <= reader.length) && isopen(reader)
         throw(OffGridError("there is no step $i; the reader has the steps 1 to $(reader.length)"))
     end
     check(forcings_reader_read_step(reader, i - 1))
-    return reader
+    return filled!(reader)
 end
 
 """
@@ -129,16 +135,22 @@ end
     values(reader) -> tuple of the arrays of all groups
 
 The values of the last read, of shape `(columns,)`, or `(columns, e...)` for elements of shape `e`. The array is the
-reader's own buffer, which the next read overwrites: copy what you keep, and do not write to it. Before the first read
-its content is unspecified.
+reader's own buffer, which the next read overwrites: copy what you keep, and do not write to it.
+
+Throws `Forcings.InvalidParameterError` before the first read and after one that failed.
 """
 function Base.values(reader::StaticReader, group::Integer)
     checkbounds(Bool, reader.groups, group) || throw(no_group(reader, group))
-    return reader.groups[group].values
+    check_filled(reader)
+    return reader.arrays[group]
 end
 
-Base.values(reader::StaticReader) = Tuple(group.values for group in reader.groups)
+function Base.values(reader::StaticReader)
+    check_filled(reader)
+    return Tuple(reader.arrays)
+end
 
+check_filled(reader) = reader.filled ? nothing : throw(invalid("the reader has no values: read an instant first"))
 no_group(reader, group) = invalid("there is no group $group; the reader has $(length(reader.groups))")
 
 """
@@ -154,9 +166,7 @@ Base.eltype(::Type{StaticReader}) = Tuple{DateTime, Tuple}
 function Base.iterate(reader::StaticReader, step = 1)
     step > reader.length && return nothing
     readstep!(reader, step)
-    ms = Ref{Int64}(0)
-    check(forcings_reader_time_at(reader, step - 1, ms))
-    return (from_millis(ms[]), values(reader)), step + 1
+    return (time_at(reader, step), values(reader)), step + 1
 end
 
 Base.collect(reader::StaticReader) = [(t, map(copy, row)) for (t, row) in reader]
@@ -166,12 +176,12 @@ Base.collect(reader::StaticReader) = [(t, map(copy, row)) for (t, row) in reader
 
 The instants of the reader's grid.
 """
-function timestamps(reader::StaticReader)
+timestamps(reader::StaticReader) = [time_at(reader, step) for step in 1:(reader.length)]
+
+function time_at(reader, step)
     ms = Ref{Int64}(0)
-    return map(1:(reader.length)) do i
-        check(forcings_reader_time_at(reader, i - 1, ms))
-        from_millis(ms[])
-    end
+    check(forcings_reader_time_at(reader, step - 1, ms))
+    return from_millis(ms[])
 end
 
 """

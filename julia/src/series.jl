@@ -55,17 +55,16 @@ struct SingleTimeSeries{T <: StoredType, N}
     initial::DateTime
     resolution::Union{Period, Dates.CompoundPeriod}
     values::Array{T, N}
-end
-
-function SingleTimeSeries(
-    name::AbstractString,
-    initial::DateTime,
-    resolution::Union{Period, Dates.CompoundPeriod},
-    values::AbstractArray{T, N},
-) where {T, N}
-    type_code(T)
-    N > 0 || throw(invalid("the values of a series need a time dimension, the first one"))
-    return SingleTimeSeries{T, N}(name, initial, resolution, values)
+    function SingleTimeSeries(
+        name::AbstractString,
+        initial::DateTime,
+        resolution::Union{Period, Dates.CompoundPeriod},
+        values::AbstractArray{T, N},
+    ) where {T, N}
+        type_code(T)
+        N > 0 || throw(invalid("the values of a series need a time dimension, the first one"))
+        return new{T, N}(name, initial, resolution, values)
+    end
 end
 
 function Base.:(==)(a::SingleTimeSeries, b::SingleTimeSeries)

@@ -113,12 +113,13 @@ end
 """
 function transaction(f, store::Store)
     background(job -> forcings_store_begin(store, job))
-    result = try
-        f(store)
+    try
+        result = f(store)
+        background(job -> forcings_store_commit(store, job))
+        return result
     catch
-        background(job -> forcings_store_rollback(store, job))
+        # A commit that failed may have ended the transaction already; what went wrong first is what matters.
+        forcings_store_rollback(store, C_NULL)
         rethrow()
     end
-    background(job -> forcings_store_commit(store, job))
-    return result
 end

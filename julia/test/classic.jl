@@ -7,14 +7,14 @@ function write_holes(path; records, elements, name = "field")
     text(s) = (number(sizeof(s)); write(header, s, zeros(UInt8, mod(-sizeof(s), 4))))
     write(header, "CDF", 0x02)
     number(records)
-    number(0x0a), number(2)                  # dimensions: the unlimited one, and the elements
+    number(0x0a), number(2) # dimensions: the unlimited one, and the elements
     text("time"), number(0)
     text("n"), number(elements)
-    number(0), number(0)                     # no attributes of the file
-    number(0x0b), number(1)                  # one variable
+    number(0), number(0)    # no attributes of the file
+    number(0x0b), number(1) # one variable
     text(name), number(2), number(0), number(1)
-    number(0), number(0)                     # no attributes of the variable
-    number(6), number(8 * elements)          # doubles; bytes of a record
+    number(0), number(0)            # no attributes of the variable
+    number(6), number(8 * elements) # doubles; bytes of a record
     start = position(header) + 8
     number(start, UInt64)
     open(path, "w") do file

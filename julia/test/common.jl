@@ -44,7 +44,7 @@ end
 
 function same_header(a, b, name)
     return Forcings.dims(a, name) == Forcings.dims(b, name) &&
-           isequal(Forcings.attributes(a, name), Forcings.attributes(b, name))
+        isequal(Forcings.attributes(a, name), Forcings.attributes(b, name))
 end
 
 same(a::AbstractArray, b::AbstractArray) = eltype(a) == eltype(b) && size(a) == size(b) && all(same_bits.(a, b))

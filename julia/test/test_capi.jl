@@ -17,7 +17,7 @@ const C_TYPES = Dict(
 
 # The Julia type of a C type; a pointer to a struct of the library is a pointer to anything.
 function julia_type(text)
-    base = strip(replace(replace(text, "const" => ""), "*" => ""))
+    base = strip(replace(text, r"\b(const|struct)\b|\*" => ""))
     pointers = count(==('*'), text)
     type = get(C_TYPES, base, nothing)
     type === nothing && occursin(r"^Forcings\w+$", base) && pointers > 0 && (type = Cvoid)
@@ -31,7 +31,7 @@ end
 # Name => (types of the arguments, type of the result), from the text of a header.
 function prototypes(header)
     code = replace(replace(header, r"/\*.*?\*/"s => ""), r"//[^\n]*" => "")
-    found = Dict{Symbol,Tuple{Vector{DataType},DataType}}()
+    found = Dict{Symbol, Tuple{Vector{DataType}, DataType}}()
     for m in eachmatch(r"(\w+\s+\**)(forcings_\w+)\(([^)]*)\)\s*;", code)
         arguments = strip(m[3]) == "void" ? [] : split(m[3], ',')
         types = DataType[julia_type(replace(strip(argument), r"\w+$" => "")) for argument in arguments]
@@ -46,9 +46,8 @@ end
     @test length(declared) > 40
     @test length(called) == length(Forcings.FOREIGN)
     @test Set(keys(declared)) == Set(keys(called))
-    pointers_alike(T) = T <: Ptr && T !== Ptr{Cvoid} && eltype(T) === Forcings.SeriesItem ? Ptr{Cvoid} : T
     for (name, (arguments, returns)) in declared
-        @test (name, map(pointers_alike, called[name][1]), called[name][2]) == (name, arguments, returns)
+        @test (name, called[name]...) == (name, arguments, returns)
     end
 end
 
@@ -62,6 +61,19 @@ end
     code = replace(fields, r"//[^\n]*" => "")
     declared = [(Symbol(m[2]), julia_type(m[1])) for m in eachmatch(r"((?:const )?\w+\s+\**)(\w+);", code)]
     @test declared == collect(zip(fieldnames(Forcings.SeriesItem), fieldtypes(Forcings.SeriesItem)))
+end
+
+@testset "every status has an exception type" begin
+    statuses = Dict(
+        parse(Int32, m[2]) => m[1]
+        for m in eachmatch(r"FORCINGS_STATUS_(\w+) = (\d+),", read(HEADER, String))
+    )
+    @test length(statuses) > 15
+    @test Set(keys(statuses)) == union(keys(Forcings.ERROR_TYPES), [0, 64])
+    for (status, type) in Forcings.ERROR_TYPES
+        @test replace(statuses[status], "_" => "") == uppercase(replace(string(nameof(type)), "Error" => ""))
+    end
+    @test statuses[64] == "GROUP"
 end
 
 @testset "the version is the header's" begin

@@ -22,7 +22,8 @@ function gate(expected, times; options...)
             start!(group, order; from = from)
             all(entries) do k
                 epoch = take!(group, k)
-                keys(epoch) == ["price", "winds"] && epoch.time == times[k] &&
+                keys(epoch) == ["price", "winds"] &&
+                    epoch.time == times[k] &&
                     all(key -> same(epoch[key].data, expected[key][k]), keys(epoch))
             end
         end
@@ -102,9 +103,13 @@ end
 end
 
 @testset "refused" begin
-    @test refuses(() -> PrefetchGroup(Dict{String,Provider}()), Forcings.InvalidParameterError, "member")
+    @test refuses(() -> PrefetchGroup(Dict{String, Provider}()), Forcings.InvalidParameterError, "member")
     @test refuses(() -> PrefetchGroup(members(); depth = 0), Forcings.InvalidParameterError, "depth")
-    @test refuses(() -> PrefetchGroup(members(); workers = 0, inline = false), Forcings.InvalidParameterError, "workers")
+    @test refuses(
+        () -> PrefetchGroup(members(); workers = 0, inline = false),
+        Forcings.InvalidParameterError,
+        "workers",
+    )
     fixed = Dict("height" => Provider(joinpath(DATA, "fixed.nc")))
     @test refuses(() -> PrefetchGroup(fixed), Forcings.InvalidParameterError, "height")
     group = PrefetchGroup(members())

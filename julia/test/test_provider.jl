@@ -24,11 +24,11 @@ end
         @test Forcings.variables(data) == ["uwnd", "temp", "gusts", "crest", "lat_bounds", "station"]
         @test Forcings.coords(data) == ["lev", "lat", "lon"]
         u = data["uwnd"]
-        @test u isa Forcings.Field{Float64,2}
+        @test u isa Forcings.Field{Float64, 2}
         @test Forcings.dims(u) == ["lon", "lat"]
         @test isequal(Array(u), [packed(t, j, i) for i in 0:5, j in 0:3])
         @test data["temp"] == [1000t + 100k + 10j + i for i in 0:5, j in 0:3, k in 0:2]
-        @test data["gusts"] isa Forcings.Field{Int32,1}
+        @test data["gusts"] isa Forcings.Field{Int32, 1}
         @test data["gusts"] == t .+ (0:5)
         @test data["crest"] == [(1000t + 10j + i) / 7 for i in 0:5, j in 0:3]
         @test data["lat_bounds"] == [10j + e for e in (-5, 5), j in 0:3]
@@ -53,16 +53,16 @@ end
 @testset "a field is an array" begin
     data = sample_at(Provider(WINDS), T0)
     f = data["temp"]
-    @test f isa DenseArray{Float64,3}
+    @test f isa DenseArray{Float64, 3}
     @test size(f) == (6, 4, 3)
     @test strides(f) == (1, 6, 24)
     @test length(f) == 72
     @test f[end] == f[6, 4, 3] == 235.0
     @test view(f, :, 2, 1) == 10:15
     @test sum(f) == sum(Array(f))
-    @test Array(f) isa Array{Float64,3}
-    @test copy(f) isa Array{Float64,3}
-    @test f .+ 1 isa Array{Float64,3}
+    @test Array(f) isa Array{Float64, 3}
+    @test copy(f) isa Array{Float64, 3}
+    @test f .+ 1 isa Array{Float64, 3}
     @test reshape(f, 24, 3)[24, 3] == 235.0
     @test Forcings.fileorder(f)[3, 4, 6] == 235.0
     @test size(Forcings.fileorder(f)) == (3, 4, 6)

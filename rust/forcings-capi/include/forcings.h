@@ -1,14 +1,9 @@
 /* The C interface of Forcings. Generated from the Rust sources by `make header`; never edited.
  *
- * A function returns a status: 0, or the number of an error kind:
- *   1 invalid parameter   2 not found            3 duplicate time series  4 duplicate association
- *   5 off the grid        6 selection           20 format                21 integrity
- *  22 incompatible format 23 unsupported        40 input/output          41 catalog
- *  42 HDF5                43 cache miss         60 read-only store       61 store in use
- *  62 store exists        63 closed             64 group state           99 internal error (a panic)
- * `forcings_last_error` has its text. Out-parameters are zeroed first and written only on success.
+ * A function returns a ForcingsStatus; `forcings_last_error` has the text of the last one of its thread that was not 0.
+ * Out-parameters are zeroed first and written only on success.
  * A handle (uint64_t) names a store, a reader, a provider, a group or a job; it may be closed twice and in any order,
- * and its use after that is the status 63. Pointers to opaque types are counted: one free or release for each.
+ * and its use after that is FORCINGS_STATUS_CLOSED. Pointers to opaque types are counted: one free or release for each.
  * Text is UTF-8, a pointer and a length in bytes; structured arguments are JSON text; times are milliseconds since 1970
  * where they are integers.
  * Every function may be called on any thread; a reader and a group serve one caller at a time.
@@ -27,6 +22,55 @@
 // minor version only adds.
 #define FORCINGS_ABI_VERSION 65536
 
+// What a function returns. Numbers are never used again for something else.
+typedef enum ForcingsStatus {
+  // The call succeeded.
+  FORCINGS_STATUS_OK = 0,
+  // An argument breaks a rule.
+  FORCINGS_STATUS_INVALID_PARAMETER = 1,
+  // There is no such series, variable, array or file content.
+  FORCINGS_STATUS_NOT_FOUND = 2,
+  // A series of this identity is in the store.
+  FORCINGS_STATUS_DUPLICATE_TIME_SERIES = 3,
+  // The pair is already associated.
+  FORCINGS_STATUS_DUPLICATE_ASSOCIATION = 4,
+  // An instant lies outside a grid, or between its steps.
+  FORCINGS_STATUS_OFF_GRID = 5,
+  // A window or another selection does not fit the data.
+  FORCINGS_STATUS_SELECTION = 6,
+  // A file is not what it should be.
+  FORCINGS_STATUS_FORMAT = 20,
+  // Stored state contradicts itself.
+  FORCINGS_STATUS_INTEGRITY = 21,
+  // The store was written in another version of the format.
+  FORCINGS_STATUS_INCOMPATIBLE_FORMAT = 22,
+  // The data need a feature that the library lacks.
+  FORCINGS_STATUS_UNSUPPORTED = 23,
+  // The operating system refused.
+  FORCINGS_STATUS_IO = 40,
+  // SQLite refused.
+  FORCINGS_STATUS_CATALOG = 41,
+  // The HDF5 library refused.
+  FORCINGS_STATUS_HDF5 = 42,
+  // The cache is offline and does not hold the resource.
+  FORCINGS_STATUS_CACHE_MISS = 43,
+  // The store was opened for reading only.
+  FORCINGS_STATUS_READ_ONLY_STORE = 60,
+  // Another handle holds the store.
+  FORCINGS_STATUS_STORE_IN_USE = 61,
+  // There is a store already.
+  FORCINGS_STATUS_STORE_EXISTS = 62,
+  // The object was closed.
+  FORCINGS_STATUS_CLOSED = 63,
+  // A prefetch group refused the call in its present state.
+  FORCINGS_STATUS_GROUP = 64,
+  // A bug of the library, caught at its boundary.
+  FORCINGS_STATUS_INTERNAL = 99,
+} ForcingsStatus;
+
+// Keeps the buffer of a reader. Opaque and counted: one `forcings_buffer_release` for each.
+typedef struct ForcingsBuffer ForcingsBuffer;
+
 // The data of one or more members at a time. Read-only; may be read on any thread.
 typedef struct ForcingsSample ForcingsSample;
 
@@ -35,6 +79,27 @@ typedef struct ForcingsTable ForcingsTable;
 
 // A function like libuv's `uv_async_send`: may be called on any thread, wakes an event loop.
 typedef int32_t (*ForcingsWake)(void*);
+
+// One series to add. `size` is `sizeof(ForcingsSeries)`.
+typedef struct ForcingsSeries {
+  // The size of this struct in bytes.
+  uint64_t size;
+  // JSON: `owner` (`id`, `type`, `category`), `name`, `features`, `units`, `ext`, `series` (`type`, `initial_ms`,
+  // `resolution` with either `ms` or `months`).
+  const uint8_t *meta;
+  // Its length in bytes.
+  uint64_t meta_len;
+  // The extents of the values, slowest first; the first is time.
+  const uint64_t *shape;
+  // Their number.
+  uint64_t rank;
+  // The values, row-major and little-endian.
+  const uint8_t *values;
+  // Their length in bytes.
+  uint64_t values_len;
+  // Their type: 0 `double`, 1 `float`, 2 `int64_t`, 3 `int32_t`, 4 `uint64_t`, 5 bytes 0 or 1.
+  uint64_t dtype;
+} ForcingsSeries;
 
 #ifdef __cplusplus
 extern "C" {
@@ -82,7 +147,7 @@ int32_t forcings_group_start(uint64_t group,
 // Delivers epoch `k` if it is ready; otherwise `out_sample` receives null. Never waits and never decodes.
 int32_t forcings_group_try_take(uint64_t group,
                                 uint64_t k,
-                                ForcingsSample **out_sample);
+                                struct ForcingsSample **out_sample);
 
 // Waits until epoch `k` is ready, at most `timeout_ms`, and tells whether it is.
 int32_t forcings_group_wait(uint64_t group, uint64_t k, uint64_t timeout_ms, uint8_t *out_ready);
@@ -109,7 +174,7 @@ int32_t forcings_group_alive(uint64_t group, uint64_t *out_slots, uint64_t *out_
 // What the group counted: a table with one row and the columns `waited_s`, `decode_s`, `peak_bytes`, `epochs_decoded`,
 // `samples_decoded`, `samples_reused`, `oversize_epochs`, `overlap`.
 int32_t forcings_group_stats(uint64_t group,
-                             ForcingsTable **out_table);
+                             struct ForcingsTable **out_table);
 
 // Whether `handle` names something that is not closed. Any number may be asked about.
 int32_t forcings_handle_is_open(uint64_t handle, uint8_t *out_open);
@@ -150,23 +215,23 @@ int32_t forcings_provider_times(uint64_t provider,
                                 uint64_t *out_count);
 
 // A table with one row: `calendar` (none for explicit times), `is_const`, `supports_selection`.
-int32_t forcings_provider_describe(uint64_t provider, ForcingsTable **out_table);
+int32_t forcings_provider_describe(uint64_t provider, struct ForcingsTable **out_table);
 
 // Decodes the data in force at `t`. See `out_job` above.
 int32_t forcings_provider_sample_at(uint64_t provider,
                                     double t,
-                                    ForcingsSample **out_sample,
+                                    struct ForcingsSample **out_sample,
                                     uint64_t *out_job);
 
 // As `forcings_provider_sample_at`; the provider keeps what it decoded for the next call. See `out_job` above.
 int32_t forcings_provider_refresh(uint64_t provider,
                                   double t,
-                                  ForcingsSample **out_sample,
+                                  struct ForcingsSample **out_sample,
                                   uint64_t *out_job);
 
 // Decodes everything. See `out_job` above.
 int32_t forcings_provider_materialize(uint64_t provider,
-                                      ForcingsSample **out_sample,
+                                      struct ForcingsSample **out_sample,
                                       uint64_t *out_job);
 
 // A provider of the same files that reads only `window`, a selection in its wire form.
@@ -175,12 +240,59 @@ int32_t forcings_provider_with_window(uint64_t provider,
                                       uint64_t window_len,
                                       uint64_t *out_provider);
 
+// Builds a reader over the series that match `filter`, as `forcings_store_list` takes it; `resolution` is required. See
+// `out_job` above.
+int32_t forcings_reader_build(uint64_t store,
+                              const uint8_t *filter,
+                              uint64_t filter_len,
+                              uint64_t *out_reader,
+                              uint64_t *out_job);
+
+// Closes a reader. Buffers that are held stay valid.
+int32_t forcings_reader_close(uint64_t reader);
+
+// The number of steps.
+int32_t forcings_reader_length(uint64_t reader, uint64_t *out_length);
+
+// The groups: a table with one row per group and the columns `dtype`, `columns`, `element_shape`.
+int32_t forcings_reader_groups(uint64_t reader, struct ForcingsTable **out_table);
+
+// The series of a group, in the order of its columns: the two tables of `forcings_store_list`.
+int32_t forcings_reader_columns(uint64_t reader,
+                                uint64_t group,
+                                struct ForcingsTable **out_table,
+                                struct ForcingsTable **out_features);
+
+// The buffer of a group: `out_values` points to its values, row-major `[columns, element...]`, which every read
+// overwrites in place. The memory stays valid until `out_buffer` is released, also beyond the reader's close. There is no
+// buffer before the first read and after one that failed: the status `InvalidParameter`.
+int32_t forcings_reader_values(uint64_t reader,
+                               uint64_t group,
+                               const void **out_values,
+                               uint64_t *out_len,
+                               struct ForcingsBuffer **out_buffer);
+
+// Gives a buffer back; null is ignored.
+void forcings_buffer_release(struct ForcingsBuffer *buffer);
+
+// Reads the values at an instant of the grid, in milliseconds since 1970.
+int32_t forcings_reader_read(uint64_t reader, int64_t at_ms);
+
+// Reads the values of a step, counted from 0.
+int32_t forcings_reader_read_step(uint64_t reader, uint64_t step);
+
+// The instant of a step, counted from 0, in milliseconds since 1970.
+int32_t forcings_reader_time_at(uint64_t reader, uint64_t step, int64_t *out_ms);
+
+// The step, counted from 0, whose instant is `at_ms`.
+int32_t forcings_reader_index_at(uint64_t reader, int64_t at_ms, uint64_t *out_step);
+
 // Gives a sample back; null is ignored. Nothing that was read from it may be used any more.
-void forcings_sample_release(ForcingsSample *sample);
+void forcings_sample_release(struct ForcingsSample *sample);
 
 // For each member, in byte-wise order of their keys, its anchor and whether that changed (0 or 1); and the time of the
 // sample. `out_anchors` and `out_changed` have room for `capacity` members, which must be all.
-int32_t forcings_sample_members(const ForcingsSample *sample,
+int32_t forcings_sample_members(const struct ForcingsSample *sample,
                                 double *out_anchors,
                                 uint8_t *out_changed,
                                 uint64_t capacity,
@@ -190,7 +302,7 @@ int32_t forcings_sample_members(const ForcingsSample *sample,
 // `out_type` the element type (0 `double`, 1 `float`, 2 `int64_t`, 3 `int32_t`, 5 bytes 0 or 1, 6 texts), `out_rank` and
 // `out_shape` the extents, slowest first, `out_values` the elements (null for texts, see `forcings_sample_strings`).
 // The pointers live as long as the sample.
-int32_t forcings_sample_field(const ForcingsSample *sample,
+int32_t forcings_sample_field(const struct ForcingsSample *sample,
                               uint64_t member,
                               const uint8_t *name,
                               uint64_t name_len,
@@ -201,32 +313,32 @@ int32_t forcings_sample_field(const ForcingsSample *sample,
                               const void **out_values);
 
 // The names of a member's variables and coordinates: a table with the columns `name` and `is_coord`.
-int32_t forcings_sample_names(const ForcingsSample *sample,
+int32_t forcings_sample_names(const struct ForcingsSample *sample,
                               uint64_t member,
-                              ForcingsTable **out_table);
+                              struct ForcingsTable **out_table);
 
 // The names of a field's dimensions, slowest first: a table with the column `dim`.
-int32_t forcings_sample_dims(const ForcingsSample *sample,
+int32_t forcings_sample_dims(const struct ForcingsSample *sample,
                              uint64_t member,
                              const uint8_t *name,
                              uint64_t name_len,
-                             ForcingsTable **out_table);
+                             struct ForcingsTable **out_table);
 
 // The elements of a field of texts, row-major: a table with the column `text`.
-int32_t forcings_sample_strings(const ForcingsSample *sample,
+int32_t forcings_sample_strings(const struct ForcingsSample *sample,
                                 uint64_t member,
                                 const uint8_t *name,
                                 uint64_t name_len,
-                                ForcingsTable **out_table);
+                                struct ForcingsTable **out_table);
 
 // The attributes of a field, or of the file when `name` is empty: a table with one line per value. `key` is the
 // attribute's name; `is_list` tells a list from a single value; `kind` is 0 for an integer in `int`, 1 for a number in
 // `float`, 2 for a text in `text`, 3 for an unsigned integer whose bits are in `int`, and -1 for an empty list.
-int32_t forcings_sample_attributes(const ForcingsSample *sample,
+int32_t forcings_sample_attributes(const struct ForcingsSample *sample,
                                    uint64_t member,
                                    const uint8_t *name,
                                    uint64_t name_len,
-                                   ForcingsTable **out_table);
+                                   struct ForcingsTable **out_table);
 
 // Sets the wake-up call of the process, in place of an earlier one. `wake(context)` is called on native threads
 // whenever a job has ended or a group's next epoch is ready; it must only wake the caller's event loop, and stay
@@ -243,8 +355,85 @@ int32_t forcings_session_drain(uint64_t *out_handles,
 // Ends the wake-up calls. When this has returned no thread is inside one.
 int32_t forcings_session_detach(void);
 
+// Creates a store at `path`. `options` is JSON: `compression` (a text or null), `durable`, `overwrite`. See `out_job`
+// above.
+int32_t forcings_store_create(const uint8_t *path,
+                              uint64_t path_len,
+                              const uint8_t *options,
+                              uint64_t options_len,
+                              uint64_t *out_store,
+                              uint64_t *out_job);
+
+// Opens the store whose array file is `path`. `options` is JSON: `read_only`, `durable`. See `out_job` above.
+int32_t forcings_store_open(const uint8_t *path,
+                            uint64_t path_len,
+                            const uint8_t *options,
+                            uint64_t options_len,
+                            uint64_t *out_store,
+                            uint64_t *out_job);
+
+// Creates a store in memory.
+int32_t forcings_store_memory(uint64_t *out_store);
+
+// Flushes and closes a store; an open transaction is undone. After an error the store is still open. See `out_job`
+// above.
+int32_t forcings_store_close(uint64_t store,
+                             uint64_t *out_job);
+
+// Writes everything to disk. See `out_job` above.
+int32_t forcings_store_flush(uint64_t store, uint64_t *out_job);
+
+// Begins a transaction, which may be within another one. See `out_job` above.
+int32_t forcings_store_begin(uint64_t store, uint64_t *out_job);
+
+// Ends the innermost transaction and keeps its changes. See `out_job` above.
+int32_t forcings_store_commit(uint64_t store, uint64_t *out_job);
+
+// Undoes the innermost transaction. See `out_job` above.
+int32_t forcings_store_rollback(uint64_t store, uint64_t *out_job);
+
+// Adds `n` series and writes their ids to `out_ids`, which has room for `n`: all of them or none. `mode` 0 adds them one
+// by one, for a few; 1 writes whole chunks, for many. The items and all they point to are borrowed. See `out_job` above.
+int32_t forcings_store_add(uint64_t store,
+                           const struct ForcingsSeries *items,
+                           uint64_t n,
+                           int32_t mode,
+                           int64_t *out_ids,
+                           uint64_t *out_job);
+
+// Reads `n` series whole, or the part of them from the step that covers `from` up to, not including, `to` (milliseconds;
+// null for no bound). Two tables: the rows of `forcings_store_list` with a column `values`, and their features. See
+// `out_job` above.
+int32_t forcings_store_read(uint64_t store,
+                            const int64_t *ids,
+                            uint64_t n,
+                            const int64_t *from,
+                            const int64_t *to,
+                            struct ForcingsTable **out_table,
+                            struct ForcingsTable **out_features,
+                            uint64_t *out_job);
+
+// Lists the series that match `filter`, a JSON object with any of `owner_id`, `owner_type`, `owner_category`, `name`,
+// `resolution`, `series_type`, `features`, `ids`, by ascending id.
+//
+// The first table has one row per series: `id`, `name`, `type`, `owner_id`, `owner_type`, `owner_category`, `initial_ms`,
+// `resolution_ms` or `resolution_months`, `length`, `dtype`, `element_shape`, `units`, `ext`. The second has one line per
+// feature: `row` (from 0), `key`, `kind` (0 `int`, 1 `float`, 2 `bool`, 3 `text`) and the columns of these names. See
+// `out_job` above.
+int32_t forcings_store_list(uint64_t store,
+                            const uint8_t *filter,
+                            uint64_t filter_len,
+                            struct ForcingsTable **out_table,
+                            struct ForcingsTable **out_features,
+                            uint64_t *out_job);
+
+// Removes `n` series: all of them or none. See `out_job` above.
+int32_t forcings_store_remove(uint64_t store, const int64_t *ids, uint64_t n, uint64_t *out_job);
+
 // The number of rows and columns of a table.
-int32_t forcings_table_size(const ForcingsTable *table, uint64_t *out_rows, uint64_t *out_columns);
+int32_t forcings_table_size(const struct ForcingsTable *table,
+                            uint64_t *out_rows,
+                            uint64_t *out_columns);
 
 // One column of a table, counted from 0. What the pointers point to lives as long as the table.
 //
@@ -252,7 +441,7 @@ int32_t forcings_table_size(const ForcingsTable *table, uint64_t *out_rows, uint
 // `int64_t`, 5 for arrays. For kinds 3 and 4 `out_values` points to all bytes or numbers in one run and `out_ends` to
 // the end of each row in it; for kind 5 `out_values` points to one address per row and `out_ends` to the lengths in
 // bytes. `out_nulls` points to one byte per row, 1 where a row has no value, or is null when every row has one.
-int32_t forcings_table_column(const ForcingsTable *table,
+int32_t forcings_table_column(const struct ForcingsTable *table,
                               uint64_t column,
                               const uint8_t **out_name,
                               uint64_t *out_name_len,
@@ -262,7 +451,7 @@ int32_t forcings_table_column(const ForcingsTable *table,
                               const uint8_t **out_nulls);
 
 // Frees a table; null is ignored.
-void forcings_table_free(ForcingsTable *table);
+void forcings_table_free(struct ForcingsTable *table);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -19,8 +19,11 @@ mod job;
 mod listing;
 mod output;
 mod provider;
+mod reader;
 mod sample;
 mod session;
+mod status;
+mod store;
 mod table;
 mod wire;
 
@@ -36,11 +39,22 @@ pub use provider::{
     forcings_provider_close, forcings_provider_describe, forcings_provider_materialize, forcings_provider_open,
     forcings_provider_refresh, forcings_provider_sample_at, forcings_provider_times, forcings_provider_with_window,
 };
+pub use reader::{
+    forcings_buffer_release, forcings_reader_build, forcings_reader_close, forcings_reader_columns,
+    forcings_reader_groups, forcings_reader_index_at, forcings_reader_length, forcings_reader_read,
+    forcings_reader_read_step, forcings_reader_time_at, forcings_reader_values, ForcingsBuffer,
+};
 pub use sample::{
     forcings_sample_attributes, forcings_sample_dims, forcings_sample_field, forcings_sample_members,
     forcings_sample_names, forcings_sample_release, forcings_sample_strings, ForcingsSample,
 };
 pub use session::{forcings_session_attach, forcings_session_detach, forcings_session_drain, ForcingsWake};
+pub use status::ForcingsStatus;
+pub use store::{
+    forcings_store_add, forcings_store_begin, forcings_store_close, forcings_store_commit, forcings_store_create,
+    forcings_store_flush, forcings_store_list, forcings_store_memory, forcings_store_open, forcings_store_read,
+    forcings_store_remove, forcings_store_rollback, ForcingsSeries,
+};
 pub use table::{forcings_table_column, forcings_table_free, forcings_table_size, ForcingsTable};
 
 /// The version of this interface: `major * 65536 + minor`. Another major version is another interface; a larger

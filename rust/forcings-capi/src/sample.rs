@@ -277,7 +277,7 @@ fn attribute_lines(attributes: &[Attribute]) -> ForcingsTable {
     };
     let int = |item: &Item<'_>| match item {
         Item::Int(n) => Some(*n),
-        Item::Unsigned(n) => Some(n.cast_signed()),
+        Item::Unsigned(n) => Some(*n as i64),
         _ => None,
     };
     ForcingsTable::new(lines.len())

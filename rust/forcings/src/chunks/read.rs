@@ -194,7 +194,8 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
         };
         std::thread::scope(|scope| {
             for _ in 1..threads {
-                scope.spawn(work);
+                // Where the system refuses another thread, those that there are do the work.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
         });

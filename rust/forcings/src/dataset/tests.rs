@@ -387,6 +387,17 @@ fn cells_beyond_a_short_variable_hold_its_fill_value() {
 }
 
 #[test]
+fn a_fill_value_that_no_cell_of_the_read_has_matters_to_none() {
+    let file = MemoryFile::new(&[("time", 3)]).numbers("v", &["time"], &[7_u64, 8, 0]).change(|v| {
+        v.shape = vec![2];
+        v.fill = Some((u64::MAX - 1).to_le_bytes().to_vec());
+    });
+    let written = get(&file, &records("time", &[1, 0], false));
+    assert!(written.variables[0].values.same_bits(&Values::I64(vec![8, 7])));
+    assert!(refused(&file, &records("time", &[2], false)).1.contains("2^63"));
+}
+
+#[test]
 fn a_shape_that_contradicts_its_dimensions_fails_its_own_variable() {
     let bad: [fn(&mut crate::formats::Variable); 2] = [|v| v.shape = vec![3], |v| v.dimensions = vec![9]];
     for bad in bad {

@@ -195,6 +195,11 @@ impl StaticReader {
     }
 }
 
+const _: () = {
+    const fn may_move_to_another_thread<T: Send>() {}
+    may_move_to_another_thread::<StaticReader>();
+};
+
 impl fmt::Debug for StaticReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StaticReader")

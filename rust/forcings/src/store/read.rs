@@ -61,22 +61,26 @@ impl Store {
     pub fn read_many(&self, ids: &[SeriesId]) -> Result<Vec<Series>> {
         let infos = self.shared.look(|session| session.catalog().find_many(ids))?;
         let mut places = HashMap::new();
-        let mut hashes = Vec::new();
+        let (mut hashes, mut uses) = (Vec::new(), Vec::new());
         for info in &infos {
-            places.entry(info.hash).or_insert_with(|| {
+            let place = *places.entry(info.hash).or_insert_with(|| {
                 hashes.push(info.hash);
+                uses.push(0usize);
                 hashes.len() - 1
             });
+            uses[place] += 1;
         }
-        let arrays = self.shared.arrays()?.read_many(&hashes)?;
-        infos
-            .into_iter()
-            .map(|info| {
-                let values = arrays[places[&info.hash]].clone();
-                check_fit(&info, values.dtype(), values.shape())?;
-                Ok(Series { info, values })
-            })
-            .collect()
+        let mut arrays: Vec<_> = self.shared.arrays()?.read_many(&hashes)?.into_iter().map(Some).collect();
+        let series = infos.into_iter().map(|info| {
+            let place = places[&info.hash];
+            uses[place] -= 1;
+            // The last series of an array takes it over.
+            let values = if uses[place] == 0 { arrays[place].take() } else { arrays[place].clone() };
+            let values = values.expect("taken by its last use only");
+            check_fit(&info, values.dtype(), values.shape())?;
+            Ok(Series { info, values })
+        });
+        series.collect()
     }
 
     /// The steps `start..start + len` of a series, whose `info` has the initial instant of the first of them.

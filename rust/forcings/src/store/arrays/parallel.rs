@@ -13,8 +13,8 @@ pub(super) fn threads_for(bytes: usize) -> usize {
     cores.min(bytes / WORTH_A_THREAD).max(1)
 }
 
-/// Runs `produce` for every job on `threads` threads and hands the results to `consume` on this one, in order. At most
-/// twice as many results as threads wait at any time. The first error ends it.
+/// Runs `produce` for every job on `threads` threads, this one among them, and hands the results to `consume` on this
+/// one, in order. At most twice as many results as threads wait at any time. The first error ends it.
 ///
 /// # Errors
 /// The first error of either function, in the order of jobs; `Panic` where `produce` panicked.
@@ -33,17 +33,32 @@ pub(super) fn in_order<T: Send>(
     std::thread::scope(|scope| {
         // Whatever ends this thread's part, the others must not wait for it.
         let _stop = Stop(&queue);
-        for _ in 0..threads.min(jobs) {
+        for _ in 1..threads.min(jobs) {
             scope.spawn(|| {
                 let mut scratch = Scratch::new();
                 while let Some(job) = queue.next() {
-                    let result = catch_unwind(AssertUnwindSafe(|| produce(job, &mut scratch)));
-                    queue.put(job, result.unwrap_or_else(|_| Err(Error::Panic("a chunk job panicked".into()))));
+                    queue.put(job, caught(|| produce(job, &mut scratch)));
                 }
             });
         }
-        (0..jobs).try_for_each(|job| consume(job, queue.take(job)?))
+        let mut scratch = Scratch::new();
+        (0..jobs).try_for_each(|wanted| loop {
+            match queue.turn(wanted) {
+                Turn::Take(result) => break consume(wanted, result?),
+                Turn::Make(job) => queue.put(job, caught(|| produce(job, &mut scratch))),
+            }
+        })
     })
+}
+
+fn caught<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| Err(Error::Panic("a chunk job panicked".into())))
+}
+
+/// What the thread that consumes does next.
+enum Turn<T> {
+    Take(Result<T>),
+    Make(usize),
 }
 
 struct Queue<T> {
@@ -85,13 +100,18 @@ impl<T> Queue<T> {
         self.ready.notify_one();
     }
 
-    fn take(&self, job: usize) -> Result<T> {
+    /// The result that is wanted, or a job to pass the time until it is there.
+    fn turn(&self, wanted: usize) -> Turn<T> {
         let mut state = self.state.lock();
         loop {
-            if let Some(result) = state.results.remove(&job) {
-                state.taken = job + 1;
+            if let Some(result) = state.results.remove(&wanted) {
+                state.taken = wanted + 1;
                 self.room.notify_all();
-                return result;
+                return Turn::Take(result);
+            }
+            if state.next < self.jobs && state.next < state.taken + self.window {
+                state.next += 1;
+                return Turn::Make(state.next - 1);
             }
             self.ready.wait(&mut state);
         }
