@@ -44,6 +44,9 @@ end
 # With `depth` epochs ahead, this many delivered ones make `depth + 2`.
 const USUAL_ALIVE = 2
 
+# As long as delivered epochs are smaller than this together, Julia's collector finds them soon enough by itself.
+const SMALL_BYTES = 16 * 2^20
+
 function PrefetchGroup(
     members::AbstractDict;
     depth::Integer = 2,
@@ -150,7 +153,7 @@ end
 The epoch `k`, which must be the next entry of the order; waits until it is decoded. While it waits, other tasks run and
 Julia's collector is not held up. The second form calls `f(epoch)` and gives the memory back when that returns or throws:
 nothing of the epoch may be used later. Samples of the first form are given back by Julia's collector, which `take!` calls
-when more than `depth + 2` epochs are alive.
+when more than `depth + 2` epochs are alive and large.
 
 Throws `Forcings.GroupError` when `k` is not the next entry, before `start!`, behind the end, after a cancel or a close,
 and the error of decoding, after which the order is over.
@@ -206,19 +209,23 @@ end
 # The collector does not see the size of what Julia holds, so it is asked when the library counts too much. What is
 # alive even after a full collection is in use: the limit then follows it, so that holding many epochs stays cheap.
 function collect_unused!(g)
-    alive(g) > g.alive_limit || return nothing
+    exceeds(g) || return nothing
     GC.gc(false)
-    if alive(g) > g.alive_limit
-        GC.gc()
-    end
-    g.alive_limit = max(USUAL_ALIVE, alive(g))
+    exceeds(g) && GC.gc()
+    g.alive_limit = max(USUAL_ALIVE, alive(g).slots)
     return nothing
 end
 
+function exceeds(g)
+    slots, bytes = alive(g)
+    return slots > g.alive_limit && bytes > SMALL_BYTES
+end
+
+# How many delivered epochs are alive, and the bytes of their data.
 function alive(g::PrefetchGroup)
     slots, bytes = Ref{UInt64}(0), Ref{UInt64}(0)
     check(forcings_group_alive(g, slots, bytes))
-    return Int(slots[])
+    return (slots = Int(slots[]), bytes = Int(bytes[]))
 end
 
 """

@@ -33,15 +33,6 @@ end
 end
 
 if Threads.nthreads() > 1
-    # Calls `f` on a thread that is not the first one.
-    function elsewhere(f)
-        result = Channel(1)
-        Threads.@threads for i in 1:Threads.nthreads()
-            Threads.threadid() == 2 && put!(result, f())
-        end
-        return take!(result)
-    end
-
     @testset "the collector runs on another thread while one waits in take!" begin
         PrefetchGroup(Dict("slow" => slow_provider(; records = 1, megabytes = 256))) do group
             start!(group, :forward)

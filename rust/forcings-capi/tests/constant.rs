@@ -1,5 +1,6 @@
 //! Providers of data that do not change with time, and calls that nobody waits for, through the C interface.
 
+use forcings::ErrorKind;
 use forcings_capi::*;
 use std::path::Path;
 
@@ -65,6 +66,39 @@ fn constant_data_are_sampled_at_any_time() {
         assert_eq!(take(sample), [5, 6]);
     }
     assert_eq!(forcings_provider_close(provider), 0);
+}
+
+#[test]
+fn a_provider_may_be_closed_while_others_sample_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("shared.nc");
+    write(&path);
+    let options = options(&path);
+    let closed = ErrorKind::Closed as i32;
+    for _ in 0..50 {
+        let mut provider = 0;
+        // SAFETY: texts and out-parameters are local variables.
+        unsafe {
+            let none = std::ptr::null_mut();
+            assert_eq!(forcings_provider_open(options.as_ptr(), options.len() as u64, &mut provider, none), 0);
+        }
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(move || loop {
+                    let mut sample = std::ptr::dangling_mut();
+                    // SAFETY: `sample` is a local variable.
+                    let status =
+                        unsafe { forcings_provider_sample_at(provider, 0.0, &mut sample, std::ptr::null_mut()) };
+                    if status == closed {
+                        assert!(sample.is_null());
+                        break;
+                    }
+                    assert_eq!((status, take(sample)), (0, vec![5, 6]));
+                });
+            }
+            assert_eq!(forcings_provider_close(provider), 0);
+        });
+    }
 }
 
 #[test]

@@ -236,6 +236,17 @@ fn one_map_of_names_narrows_fields_of_every_rank() {
 }
 
 #[test]
+fn a_name_that_two_dimensions_have_means_both() {
+    let file = MemoryFile::new(&[("x", 4), ("x", 2)])
+        .numbers("long", &["x"], &[1, 2, 3, 4])
+        .numbers("short", &["x"], &[5, 6, 0, 0])
+        .change(|v| (v.dimensions, v.shape) = (vec![1], vec![2]));
+    let dataset = get(&file, &select(r#"{"dims": {"x": {"indices": [1, 0]}}}"#));
+    assert_eq!((i32s(&dataset.variables[0]), i32s(&dataset.variables[1])), (&[2, 1][..], &[6, 5][..]));
+    selection_refused(&file, r#"{"dims": {"x": {"indices": [3]}}}"#, "outside its length 2");
+}
+
+#[test]
 fn selectors_keep_order_repeats_and_dimensions() {
     let lat = |json: &str| {
         let dataset = get(&staggered(), &select(&format!(r#"{{"dims": {{"lat": {json}}}}}"#)));
