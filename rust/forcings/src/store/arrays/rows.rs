@@ -135,10 +135,14 @@ impl Columns<'_> {
         std::thread::scope(|scope| {
             let mut parts = parts.into_iter();
             let own = parts.next();
-            let others: Vec<_> = parts.map(|(part, pieces)| scope.spawn(move || self.fill(part, pieces))).collect();
+            let spawn = |work| std::thread::Builder::new().spawn_scoped(scope, work);
+            let others: Vec<_> = parts.map(|(part, pieces)| spawn(move || self.fill(part, pieces))).collect();
             let mut result = own.map_or(Ok(()), |(part, pieces)| self.fill(part, pieces));
             for other in others {
-                let ended = other.join().unwrap_or_else(|_| Err(Error::Panic("a read of chunks panicked".into())));
+                let ended = match other.map(std::thread::ScopedJoinHandle::join) {
+                    Ok(ended) => ended.unwrap_or_else(|_| Err(Error::Panic("a read of chunks panicked".into()))),
+                    Err(refused) => Err(Error::io(self.source.path(), refused)),
+                };
                 result = result.and(ended);
             }
             result
