@@ -10,6 +10,7 @@
  * A function with `out_job` runs on the caller's thread when that is null. Otherwise it returns at once with a handle
  * in it: wait until `forcings_job_wait`, then `forcings_job_finish` returns the status and writes the other
  * out-parameters; they, and the arguments said to be borrowed, must stay valid until then.
+ * `forcings_handle_release` instead drops the result, and closes what the call opened.
  */
 
 
@@ -217,7 +218,7 @@ int32_t forcings_provider_times(uint64_t provider,
 // A table with one row: `calendar` (none for explicit times), `is_const`, `supports_selection`.
 int32_t forcings_provider_describe(uint64_t provider, struct ForcingsTable **out_table);
 
-// Decodes the data in force at `t`. See `out_job` above.
+// Decodes the data in force at `t`; constant data ignore it, and their anchor is 0. See `out_job` above.
 int32_t forcings_provider_sample_at(uint64_t provider,
                                     double t,
                                     struct ForcingsSample **out_sample,

@@ -18,6 +18,7 @@ const PREFACE: &str = "/* The C interface of Forcings. Generated from the Rust s
  * A function with `out_job` runs on the caller's thread when that is null. Otherwise it returns at once with a handle
  * in it: wait until `forcings_job_wait`, then `forcings_job_finish` returns the status and writes the other
  * out-parameters; they, and the arguments said to be borrowed, must stay valid until then.
+ * `forcings_handle_release` instead drops the result, and closes what the call opened.
  */
 ";
 

@@ -1,7 +1,7 @@
 //! Reading series and listing them.
 
 use super::{Filter, Store};
-use crate::array::Array;
+use crate::array::DType;
 use crate::series::{Series, SeriesId, SeriesInfo, SeriesType};
 use crate::time::UnixMillis;
 use crate::{Error, Result};
@@ -76,32 +76,37 @@ impl Store {
             uses[place] -= 1;
             // The last series of an array takes it over.
             let values = if uses[place] == 0 { arrays[place].take() } else { arrays[place].clone() };
-            matching(info, values.expect("taken by its last use only"))
+            let values = values.expect("taken by its last use only");
+            check_fit(&info, values.dtype(), values.shape())?;
+            Ok(Series { info, values })
         });
         series.collect()
     }
 
     /// The steps `start..start + len` of a series, whose `info` has the initial instant of the first of them.
     fn read_steps(&self, mut info: SeriesInfo, start: usize, len: usize) -> Result<Series> {
-        let values = self.shared.arrays()?.read_rows(&info.hash, start..start + len).map_err(|e| match e {
+        let missing = |e| match e {
             Error::NotFound(why) => Error::NotFound(format!("the array of {info} is missing: {why}")),
             other => other,
-        })?;
+        };
+        let arrays = self.shared.arrays()?;
+        let (dtype, shape) = arrays.shape(&info.hash).map_err(missing)?;
+        check_fit(&info, dtype, &shape)?;
+        let values = arrays.read_rows(&info.hash, start..start + len).map_err(missing)?;
         info.length = Some(len as u64);
-        matching(info, values)
+        Ok(Series { info, values })
     }
 }
 
-/// Puts a row and its array together if they fit.
-fn matching(info: SeriesInfo, values: Array) -> Result<Series> {
-    let shape = info.array_shape()?;
-    if values.dtype() != info.dtype || values.shape() != shape {
+/// Refuses a row that says something else of its array than the array file.
+fn check_fit(info: &SeriesInfo, dtype: DType, shape: &[usize]) -> Result<()> {
+    let wanted = info.array_shape()?;
+    if (info.dtype, &wanted[..]) != (dtype, shape) {
         return Err(Error::Integrity(format!(
-            "the catalog has {info} with the type {} and the shape {shape:?}, its array has {} and {:?}",
+            "the catalog has {info} with the type {} and the shape {wanted:?}, its array has {} and {shape:?}",
             info.dtype.name(),
-            values.dtype().name(),
-            values.shape()
+            dtype.name(),
         )));
     }
-    Ok(Series { info, values })
+    Ok(())
 }
