@@ -28,9 +28,9 @@ function refuses(f, type, parts...)
 end
 
 # Runs a script of this folder in a process of its own; what it prints, and whether it exited with 0.
-function child(script, arguments...; threads = Threads.nthreads())
+function child(script, arguments...; threads = Threads.nthreads(), options = ``)
     output = IOBuffer()
-    command = `$(Base.julia_cmd()) --startup-file=no --project=$(Base.active_project())`
+    command = `$(Base.julia_cmd()) $options --startup-file=no --project=$(Base.active_project())`
     command = `$command $(joinpath(TESTS, script)) $(string.(arguments))`
     environment = copy(ENV)
     environment["JULIA_NUM_THREADS"] = string(threads)

@@ -7,7 +7,9 @@ const OTHER = ("FORCINGS_OTHER_NETCDF", "FORCINGS_OTHER_HDF5")
 
 if any(name -> haskey(ENV, name), OTHER)
     cases = [(first, scope) for first in ("other", "ours") for scope in ("local", "global")]
-    results = asyncmap(case -> child("child_other_hdf5.jl", case...), cases; ntasks = 2)
+    # Most of the time would go into compiling what runs once.
+    run_case(case) = child("child_other_hdf5.jl", case...; options = `--compile=min`)
+    results = asyncmap(run_case, cases; ntasks = 2)
     for ((first, scope), (output, good)) in zip(cases, results)
         @testset "$first loaded first, symbols $scope" begin
             good || print(output)
