@@ -12,7 +12,7 @@ demo: ## winds drive a tracer forward, and its adjoint backward
 	@deps/setup.sh
 	@JULIA_NUM_THREADS=2 deps/run.sh julia --project=julia examples/winds.jl
 
-test: ## Rust tests, Julia tests with 1 and 2 threads, the code of the documentation
+test: ## Rust tests, Julia tests with 1 and 2 threads, stores read by other tools, the code of the documentation
 	@deps/setup.sh
 	@deps/test.sh
 

@@ -108,6 +108,12 @@ need_fatou() {
     fatou=$cache/fatou/bin/fatou
 }
 
+# Sets `netcdf` to a Python with netCDF4.
+need_netcdf() {
+    need_venv netcdf netCDF4==1.7.5.1.post1 numpy==2.4.6 cftime==1.6.6.1
+    netcdf=$cache/netcdf/bin/python
+}
+
 # Puts a working cargo, rustc and cmake on this script's PATH.
 use_rust() {
     command -v cargo >/dev/null || PATH=${CARGO_HOME:-$HOME/.cargo}/bin:$PATH

@@ -1,11 +1,11 @@
 # A tracer carried by a fraction of the wind, spread by diffusion and lost at a rate that grows with its
 # concentration: explicit finite volumes on a longitude-latitude grid, and their discrete adjoint.
 
-const EARTH_RADIUS = 6.371e6     # m
-const DRIFT = 0.03               # surface current per wind speed
-const DIFFUSIVITY = 1.0e4        # m2/s
-const LOSS = 1.0e-9              # 1/s per unit of concentration
-const STEPS = 24                 # per epoch
+const EARTH_RADIUS = 6.371e6 # m
+const DRIFT = 0.03           # surface current per wind speed
+const DIFFUSIVITY = 1.0e4    # m2/s
+const LOSS = 1.0e-9          # 1/s per unit of concentration
+const STEPS = 24             # per epoch
 
 """
 The grid, the velocities of one epoch, and the work space. The flux through the face between a cell `l` and the next
@@ -22,7 +22,7 @@ struct Tracer
     north_left::Matrix{Float64}
     north_right::Matrix{Float64}
     tendency::Matrix{Float64}
-    replay::Array{Float64,3}
+    replay::Array{Float64, 3}
 end
 
 function Tracer(longitudes, latitudes; seconds)
@@ -70,7 +70,7 @@ end
 "Upwind and diffusive coefficients of one face."
 function face(velocity, length, distance)
     return length * (max(velocity, 0.0) + DIFFUSIVITY / distance),
-    length * (min(velocity, 0.0) - DIFFUSIVITY / distance)
+        length * (min(velocity, 0.0) - DIFFUSIVITY / distance)
 end
 
 "Sets the fluxes of every face from the winds `u` and `v` over (lon, lat); faces of dry cells are shut."

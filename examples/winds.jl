@@ -10,8 +10,8 @@ using Dates, Forcings, LinearAlgebra, Printf, Random, Statistics
 include("tracer.jl")
 
 const WINDS = joinpath(@__DIR__, "data", "monthly_winds.nc")
-const BASIN = DimWindow("lat" => (36, 65), "lon" => (48, 89))    # 0 to 70 N, 140 E to 120 W
-const RESOLUTION = Hour(730) + Minute(30)                        # a twelfth of 8,766 hours
+const BASIN = DimWindow("lat" => (36, 65), "lon" => (48, 89)) # 0 to 70 N, 140 E to 120 W
+const RESOLUTION = Hour(730) + Minute(30)                     # a twelfth of 8,766 hours
 
 "The winds of an epoch on the basin, as plain matrices over (lon, lat)."
 winds(epoch) = (epoch["winds"].data["uwnd"], epoch["winds"].data["vwnd"])
@@ -44,7 +44,7 @@ function backward!(lambda, model, group, checkpoints; shift)
 end
 
 "Largest relative error of the adjoint gradient against central differences in a few random directions."
-function gradient_error(model, group, q0, gradient; directions = 3, step = 1e-4)
+function gradient_error(model, group, q0, gradient; directions = 3, step = 1.0e-4)
     rng = MersenneTwister(1)
     objective(q) = final_objective(forward!(q, model, group), model)
     errors = map(1:directions) do _
@@ -92,8 +92,8 @@ function store_and_sweep(path, times, speed)
         add!(
             store,
             [
-                (Owner(point, "GridPoint"), SingleTimeSeries("wind_speed", initial, RESOLUTION, speed[:, point])) for
-                point in axes(speed, 2)
+                (Owner(point, "GridPoint"), SingleTimeSeries("wind_speed", initial, RESOLUTION, speed[:, point]))
+                for point in axes(speed, 2)
             ],
         )
     end
@@ -134,7 +134,7 @@ function main(arguments)
     gradient = backward!(objective_gradient(final, model), model, group, checkpoints; shift = shift)
     sweeps = stats(group)
     worst = gradient_error(model, group, q0, gradient)
-    check(worst < 1e-6, @sprintf("adjoint gradient against finite differences: relative error %.1e", worst))
+    check(worst < 1.0e-6, @sprintf("adjoint gradient against finite differences: relative error %.1e", worst))
 
     points = windy_points(provider, 1_000)
     speed = speeds(provider, points)
@@ -145,12 +145,12 @@ function main(arguments)
     close(group)
 
     @printf("\n%-28s %d forward, %d backward\n", "epochs", length(times), length(times))
-    @printf("%-28s %.2f ms\n", "waited", 1e3 * sweeps.waited_s)
-    @printf("%-28s %.2f ms\n", "decode", 1e3 * sweeps.decode_s)
+    @printf("%-28s %.2f ms\n", "waited", 1.0e3 * sweeps.waited_s)
+    @printf("%-28s %.2f ms\n", "decode", 1.0e3 * sweeps.decode_s)
     @printf("%-28s %s\n", "overlap", sweeps.overlap)
     @printf("%-28s %d\n", "peak bytes of the group", sweeps.peak_bytes)
     @printf("%-28s %d + %d bytes\n", "store (arrays + catalog)", filesize(path), filesize(path * ".sqlite"))
-    @printf("%-28s %.1f us for %d series\n", "sweep per step", 1e6 * swept.seconds_per_step, size(speed, 2))
+    @printf("%-28s %.1f us for %d series\n", "sweep per step", 1.0e6 * swept.seconds_per_step, size(speed, 2))
     println("files in $folder")
     return isempty(failures) ? 0 : 1
 end

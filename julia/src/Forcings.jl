@@ -36,6 +36,7 @@ include("reader.jl")
 include("window.jl")
 include("fields.jl")
 include("provider.jl")
+include("epochs.jl")
 include("prefetch.jl")
 include("show.jl")
 

@@ -8,7 +8,8 @@ const SampleOwner = Owned{typeof(forcings_sample_release)}
 
 A decoded variable, without a copy: an array over the library's memory, which it keeps. Dimensions are in Julia's order,
 the reverse of the file's: a variable `(time, lat, lon)` has the dimensions `(lon, lat)` in the sample of a time. A field
-is read-only; `Array(field)` is a copy of your own.
+is read-only; `Array(field)` is a copy of your own, and `copyto!(buffer, field)` fills one: a kernel that passes over the
+values many times is faster on that.
 
 [`Forcings.dims`](@ref) names its dimensions, [`Forcings.attributes`](@ref) gives its attributes,
 [`Forcings.fileorder`](@ref) is the field in the file's order. After the sample it came from was released, by

@@ -44,6 +44,9 @@ end
 # With `depth` epochs ahead, this many delivered ones make `depth + 2`.
 const USUAL_ALIVE = 2
 
+# As long as delivered epochs are smaller than this together, Julia's collector finds them soon enough by itself.
+const SMALL_BYTES = 16 * 2^20
+
 function PrefetchGroup(
     members::AbstractDict;
     depth::Integer = 2,
@@ -60,38 +63,6 @@ function PrefetchGroup(
 end
 
 PrefetchGroup(f::Function, members::AbstractDict; options...) = with_closed(f, PrefetchGroup(members; options...))
-
-"""
-    Forcings.EpochSample
-
-What [`take!`](@ref take!(::PrefetchGroup, ::Integer)) delivers: `epoch["name"]` is the sample of that member, with the
-fields
-
-- `data`: its [`Forcings.Dataset`](@ref), read-only, since several epochs may share it
-- `anchor`: the refresh time of the member that is in force
-- `changed`: whether it differs from the one of the `take!` before
-
-`keys(epoch)` lists the members, `epoch.index` is the number of the epoch and `epoch.time` the time at which it begins.
-"""
-struct EpochSample
-    index::Int
-    time::Float64
-    keys::Vector{String}
-    anchors::Vector{Float64}
-    changed::Vector{Bool}
-    owner::SampleOwner
-end
-
-"""
-    Forcings.Sample
-
-The part of one member in an epoch: `data`, `anchor`, `changed`.
-"""
-struct Sample
-    data::Dataset
-    anchor::Float64
-    changed::Bool
-end
 
 """
     boundaries(group) -> Vector{Float64}
@@ -150,7 +121,7 @@ end
 The epoch `k`, which must be the next entry of the order; waits until it is decoded. While it waits, other tasks run and
 Julia's collector is not held up. The second form calls `f(epoch)` and gives the memory back when that returns or throws:
 nothing of the epoch may be used later. Samples of the first form are given back by Julia's collector, which `take!` calls
-when more than `depth + 2` epochs are alive.
+when more than `depth + 2` epochs are alive and large.
 
 Throws `Forcings.GroupError` when `k` is not the next entry, before `start!`, behind the end, after a cancel or a close,
 and the error of decoding, after which the order is over.
@@ -206,19 +177,23 @@ end
 # The collector does not see the size of what Julia holds, so it is asked when the library counts too much. What is
 # alive even after a full collection is in use: the limit then follows it, so that holding many epochs stays cheap.
 function collect_unused!(g)
-    alive(g) > g.alive_limit || return nothing
+    exceeds(g) || return nothing
     GC.gc(false)
-    if alive(g) > g.alive_limit
-        GC.gc()
-    end
-    g.alive_limit = max(USUAL_ALIVE, alive(g))
+    exceeds(g) && GC.gc()
+    g.alive_limit = max(USUAL_ALIVE, alive(g).slots)
     return nothing
 end
 
+function exceeds(g)
+    slots, bytes = alive(g)
+    return slots > g.alive_limit && bytes > SMALL_BYTES
+end
+
+# How many delivered epochs are alive, and the bytes of their data.
 function alive(g::PrefetchGroup)
     slots, bytes = Ref{UInt64}(0), Ref{UInt64}(0)
     check(forcings_group_alive(g, slots, bytes))
-    return Int(slots[])
+    return (slots = Int(slots[]), bytes = Int(bytes[]))
 end
 
 """
@@ -276,20 +251,4 @@ function stats(g::PrefetchGroup)
             overlap = t[:overlap][1],
         )
     end
-end
-
-function Base.getindex(epoch::EpochSample, key::AbstractString)
-    i = findfirst(==(key), epoch.keys)
-    i === nothing && throw(NotFoundError("the group has no member \"$key\"; it has $(join(repr.(epoch.keys), ", "))"))
-    return Sample(Dataset(epoch.owner, i - 1), epoch.anchors[i], epoch.changed[i])
-end
-
-Base.keys(epoch::EpochSample) = epoch.keys
-Base.haskey(epoch::EpochSample, key::AbstractString) = key in epoch.keys
-Base.length(epoch::EpochSample) = length(epoch.keys)
-Base.eltype(::Type{EpochSample}) = Pair{String, Sample}
-
-function Base.iterate(epoch::EpochSample, i = 1)
-    i > length(epoch.keys) && return nothing
-    return (epoch.keys[i] => epoch[epoch.keys[i]]), i + 1
 end

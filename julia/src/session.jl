@@ -108,7 +108,8 @@ function background(call)
         while !finished(SLICE_MS)
             GC.safepoint()
         end
-        forcings_job_finish(job[])
+        # Nobody takes the result: closing the job drops it, and with it what the call has opened.
+        forcings_handle_release(job[])
         rethrow()
     end
     return check(forcings_job_finish(job[]))

@@ -10,7 +10,7 @@ end
 
 function Base.show(io::IO, reader::StaticReader)
     isopen(reader) || return print(io, "StaticReader(closed)")
-    columns = sum(g -> g.columns, reader.groups; init = 0)
+    columns = sum(Int[g.columns for g in reader.groups])
     print(io, "StaticReader(", count_of(columns, "series"), ", ", count_of(reader.length, "step"), ")")
     return nothing
 end
@@ -116,14 +116,11 @@ function Base.show(io::IO, mime::MIME"text/plain", f::Field)
     return invoke(show, Tuple{IO, MIME"text/plain", AbstractArray}, io, mime, f)
 end
 
-Base.show(io::IO, o::Owner) = print(
-    io,
-    "Owner(",
-    o.id,
-    ", ",
-    repr(o.type),
-    o.category === :component ? ")" : "; attribute)",
-)
+function Base.show(io::IO, o::Owner)
+    print(io, "Owner(", o.id, ", ", repr(o.type))
+    print(io, o.category === :component ? ")" : "; category = $(repr(o.category)))")
+    return nothing
+end
 
 function Base.show(io::IO, s::SingleTimeSeries)
     print(io, "SingleTimeSeries(", repr(s.name), ", ", s.initial, ", ", s.resolution, ", ")
@@ -131,11 +128,14 @@ function Base.show(io::IO, s::SingleTimeSeries)
     return nothing
 end
 
-Base.show(io::IO, w::DimWindow) = print(
-    io,
-    "DimWindow(",
-    join(("$(repr(k)) => $v" for (k, v) in sort!(collect(w.dims); by = first)), ", "),
-    ")",
-)
+function Base.show(io::IO, w::DimWindow)
+    names = sort!(collect(keys(w.dims)))
+    print(io, "DimWindow(", join(("$(repr(name)) => $(as_written(w.dims[name]))" for name in names), ", "), ")")
+    return nothing
+end
+
+# A selector as it is given to `DimWindow`.
+as_written(selector::String) = ":" * selector
+as_written(s::NamedTuple) = haskey(s, :slice) ? repr(Tuple(s.slice)) : repr(s.indices)
 
 count_of(n, noun) = string(n, " ", noun, n == 1 || noun == "series" ? "" : "s")

@@ -2,7 +2,9 @@
 
 using Dates, Forcings, Test
 
-const DATA = joinpath(@__DIR__, "data")
+# Inside a command literal Julia 1.5 takes @__DIR__ for the working directory.
+const TESTS = @__DIR__
+const DATA = joinpath(TESTS, "data")
 const WINDS = joinpath(DATA, "winds.nc")
 const COARSE = joinpath(DATA, "coarse.nc")
 
@@ -26,10 +28,10 @@ function refuses(f, type, parts...)
 end
 
 # Runs a script of this folder in a process of its own; what it prints, and whether it exited with 0.
-function child(script, arguments...; threads = Threads.nthreads())
+function child(script, arguments...; threads = Threads.nthreads(), options = ``)
     output = IOBuffer()
-    command = `$(Base.julia_cmd()) --startup-file=no --project=$(Base.active_project())`
-    command = `$command $(joinpath(@__DIR__, script)) $(string.(arguments))`
+    command = `$(Base.julia_cmd()) $options --startup-file=no --project=$(Base.active_project())`
+    command = `$command $(joinpath(TESTS, script)) $(string.(arguments))`
     environment = copy(ENV)
     environment["JULIA_NUM_THREADS"] = string(threads)
     process = run(pipeline(ignorestatus(setenv(command, environment)); stdout = output, stderr = output))

@@ -5,7 +5,7 @@ using Test
 files = filter(name -> startswith(name, "test_") && endswith(name, ".jl"), readdir(@__DIR__))
 isempty(ARGS) || filter!(name -> any(part -> occursin(part, name), ARGS), files)
 
-passes(set) = set.n_passed + sum(passes, filter(r -> r isa Test.AbstractTestSet, set.results); init = 0)
+passes(set) = set.n_passed + mapreduce(passes, +, filter(r -> r isa Test.AbstractTestSet, set.results); init = 0)
 
 passed, failed = try
     set = @testset "Forcings, $(Threads.nthreads()) thread(s)" begin

@@ -155,9 +155,9 @@ end
         @test refuses(() -> kept[1]["winds"].data["gusts"], Forcings.ClosedError, "released")
         @test refuses(() -> sum(kept[2]), Forcings.ClosedError, "released")
         @test refuses(() -> kept[2][1], Forcings.ClosedError, "released")
-        @test Forcings.alive(group) == 0
+        @test Forcings.alive(group) == (slots = 0, bytes = 0)
         @test thrown(() -> take!(epoch -> error("in the block"), group, 2)) isa ErrorException
-        @test Forcings.alive(group) == 0
+        @test Forcings.alive(group) == (slots = 0, bytes = 0)
         @test take!(epoch -> 7, group, 3) == 7
     end
 end

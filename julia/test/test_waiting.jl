@@ -33,65 +33,44 @@ end
 end
 
 if Threads.nthreads() > 1
-    # Calls `f` on a thread that is not the first one.
-    function elsewhere(f)
-        result = Channel(1)
-        Threads.@threads for i in 1:Threads.nthreads()
-            Threads.threadid() == 2 && put!(result, f())
-        end
-        return take!(result)
-    end
-
-    @testset "the collector runs on another thread while one waits in take!" begin
-        PrefetchGroup(Dict("slow" => slow_provider(; records = 1, megabytes = 256))) do group
-            start!(group, :forward)
-            taken = Threads.Atomic{Bool}(false)
-            collector = Threads.@spawn begin
-                rounds = 0
-                while !taken[]
+    # Runs `work` on one thread while another collects garbage, again and again, without ever yielding. How many rounds the
+    # collector finished meanwhile, and the result of the work.
+    function beside_collector(work; thread)
+        rounds, result, done = 0, nothing, Threads.Atomic{Bool}(false)
+        Threads.@threads :static for i in 1:Threads.nthreads()
+            if i == thread
+                try
+                    result = work()
+                finally
+                    done[] = true
+                end
+            elseif i <= 2
+                while !done[]
                     GC.gc(false)
-                    taken[] || (rounds += 1)
-                end
-                rounds
-            end
-            @test take!(epoch -> epoch["slow"].data["field"][1], group, 1) == 1
-            taken[] = true
-            @test fetch(collector) > 0
-        end
-    end
-
-    @testset "the collector runs while a provider decodes" begin
-        provider = slow_provider(; records = 1, megabytes = 256)
-        done = Threads.Atomic{Bool}(false)
-        collector = Threads.@spawn begin
-            rounds = 0
-            while !done[]
-                GC.gc(false)
-                done[] || (rounds += 1)
-            end
-            rounds
-        end
-        @test sample_at(provider, 1)["field"][1] == 1
-        done[] = true
-        @test fetch(collector) > 0
-    end
-
-    @testset "take! off the first thread does not need the event loop" begin
-        PrefetchGroup(Dict("slow" => slow_provider(; records = 2, megabytes = 16))) do group
-            start!(group, :forward)
-            # The loop body of thread 1 never yields while thread 2 waits.
-            finished = Threads.Atomic{Int}(0)
-            Threads.@threads for i in 1:2
-                if Threads.threadid() == 1
-                    while finished[] == 0
-                        GC.safepoint()
-                    end
-                else
-                    value = take!(epoch -> epoch["slow"].data["field"][1], group, 1)
-                    finished[] = value == 1 ? 1 : -1
+                    done[] || (rounds += 1)
                 end
             end
-            @test finished[] == 1
+        end
+        return rounds, result
+    end
+
+    for thread in (1, 2)
+        @testset "the collector runs while thread $thread waits in take!" begin
+            PrefetchGroup(Dict("slow" => slow_provider(; records = 1, megabytes = 256))) do group
+                start!(group, :forward)
+                rounds, value = beside_collector(; thread = thread) do
+                    take!(epoch -> epoch["slow"].data["field"][1], group, 1)
+                end
+                @test rounds > 0
+                @test value == 1
+            end
+        end
+
+        @testset "the collector runs while thread $thread waits for a provider" begin
+            provider = slow_provider(; records = 1, megabytes = 256)
+            rounds, value = beside_collector(() -> sample_at(provider, 1)["field"][1]; thread = thread)
+            @test rounds > 0
+            @test value == 1
         end
     end
 end

@@ -1,20 +1,16 @@
 /* The C interface of Forcings. Generated from the Rust sources by `make header`; never edited.
  *
- * A function returns a status: 0, or the number of an error kind:
- *   1 invalid parameter   2 not found            3 duplicate time series  4 duplicate association
- *   5 off the grid        6 selection           20 format                21 integrity
- *  22 incompatible format 23 unsupported        40 input/output          41 catalog
- *  42 HDF5                43 cache miss         60 read-only store       61 store in use
- *  62 store exists        63 closed             64 group state           99 internal error (a panic)
- * `forcings_last_error` has its text. Out-parameters are zeroed first and written only on success.
+ * A function returns a ForcingsStatus; `forcings_last_error` has the text of the last one of its thread that was not 0.
+ * Out-parameters are zeroed first and written only on success.
  * A handle (uint64_t) names a store, a reader, a provider, a group or a job; it may be closed twice and in any order,
- * and its use after that is the status 63. Pointers to opaque types are counted: one free or release for each.
+ * and its use after that is FORCINGS_STATUS_CLOSED. Pointers to opaque types are counted: one free or release for each.
  * Text is UTF-8, a pointer and a length in bytes; structured arguments are JSON text; times are milliseconds since 1970
  * where they are integers.
  * Every function may be called on any thread; a reader and a group serve one caller at a time.
  * A function with `out_job` runs on the caller's thread when that is null. Otherwise it returns at once with a handle
  * in it: wait until `forcings_job_wait`, then `forcings_job_finish` returns the status and writes the other
  * out-parameters; they, and the arguments said to be borrowed, must stay valid until then.
+ * `forcings_handle_release` instead drops the result, and closes what the call opened.
  */
 
 
@@ -26,6 +22,52 @@
 // The version of this interface: `major * 65536 + minor`. Another major version is another interface; a larger
 // minor version only adds.
 #define FORCINGS_ABI_VERSION 65536
+
+// What a function returns. Numbers are never used again for something else.
+typedef enum ForcingsStatus {
+  // The call succeeded.
+  FORCINGS_STATUS_OK = 0,
+  // An argument breaks a rule.
+  FORCINGS_STATUS_INVALID_PARAMETER = 1,
+  // There is no such series, variable, array or file content.
+  FORCINGS_STATUS_NOT_FOUND = 2,
+  // A series of this identity is in the store.
+  FORCINGS_STATUS_DUPLICATE_TIME_SERIES = 3,
+  // The pair is already associated.
+  FORCINGS_STATUS_DUPLICATE_ASSOCIATION = 4,
+  // An instant lies outside a grid, or between its steps.
+  FORCINGS_STATUS_OFF_GRID = 5,
+  // A window or another selection does not fit the data.
+  FORCINGS_STATUS_SELECTION = 6,
+  // A file is not what it should be.
+  FORCINGS_STATUS_FORMAT = 20,
+  // Stored state contradicts itself.
+  FORCINGS_STATUS_INTEGRITY = 21,
+  // The store was written in another version of the format.
+  FORCINGS_STATUS_INCOMPATIBLE_FORMAT = 22,
+  // The data need a feature that the library lacks.
+  FORCINGS_STATUS_UNSUPPORTED = 23,
+  // The operating system refused.
+  FORCINGS_STATUS_IO = 40,
+  // SQLite refused.
+  FORCINGS_STATUS_CATALOG = 41,
+  // The HDF5 library refused.
+  FORCINGS_STATUS_HDF5 = 42,
+  // The cache is offline and does not hold the resource.
+  FORCINGS_STATUS_CACHE_MISS = 43,
+  // The store was opened for reading only.
+  FORCINGS_STATUS_READ_ONLY_STORE = 60,
+  // Another handle holds the store.
+  FORCINGS_STATUS_STORE_IN_USE = 61,
+  // There is a store already.
+  FORCINGS_STATUS_STORE_EXISTS = 62,
+  // The object was closed.
+  FORCINGS_STATUS_CLOSED = 63,
+  // A prefetch group refused the call in its present state.
+  FORCINGS_STATUS_GROUP = 64,
+  // A bug of the library, caught at its boundary.
+  FORCINGS_STATUS_INTERNAL = 99,
+} ForcingsStatus;
 
 // Keeps the buffer of a reader. Opaque and counted: one `forcings_buffer_release` for each.
 typedef struct ForcingsBuffer ForcingsBuffer;
@@ -176,7 +218,7 @@ int32_t forcings_provider_times(uint64_t provider,
 // A table with one row: `calendar` (none for explicit times), `is_const`, `supports_selection`.
 int32_t forcings_provider_describe(uint64_t provider, struct ForcingsTable **out_table);
 
-// Decodes the data in force at `t`. See `out_job` above.
+// Decodes the data in force at `t`; constant data ignore it, and their anchor is 0. See `out_job` above.
 int32_t forcings_provider_sample_at(uint64_t provider,
                                     double t,
                                     struct ForcingsSample **out_sample,

@@ -236,3 +236,6 @@ pub unsafe extern "C" fn forcings_group_stats(group: u64, out_table: *mut *mut F
 fn get(group: u64) -> Result<Arc<GroupObject>> {
     handle::get(group)
 }
+
+#[cfg(test)]
+mod tests;

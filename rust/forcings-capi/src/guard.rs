@@ -15,7 +15,7 @@ pub(crate) fn guard(operation: &'static str, body: impl FnOnce() -> Result<()>) 
 
 /// Runs `body` and turns a panic into an error that names `operation`.
 ///
-/// What a panic leaves half done cannot be seen again: an object that only one caller may use is dropped by it
+/// What a panic leaves half done cannot be seen again: an object that only one caller may use is broken by it
 /// (`handle::Exclusive`), the others keep their invariants under locks of their own.
 pub(crate) fn catch<T>(operation: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(panic_error(operation, payload.as_ref())))

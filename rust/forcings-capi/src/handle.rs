@@ -24,10 +24,16 @@ pub(crate) trait Object: Any + Send + Sync {
     }
 }
 
-/// An object that serves one caller at a time. A panic during a call leaves it broken.
+/// An object that serves one caller at a time. A panic during a call leaves it broken, but in its place: the caller may
+/// hold addresses of its memory.
 pub(crate) struct Exclusive<T> {
-    inner: Mutex<Option<T>>,
+    inner: Mutex<Guarded<T>>,
     noun: &'static str,
+}
+
+struct Guarded<T> {
+    value: T,
+    broken: bool,
 }
 
 #[derive(Clone)]
@@ -56,7 +62,7 @@ pub(crate) static POINTERS: AtomicU64 = AtomicU64::new(0);
 
 impl<T> Exclusive<T> {
     pub(crate) fn new(noun: &'static str, value: T) -> Self {
-        Exclusive { inner: Mutex::new(Some(value)), noun }
+        Exclusive { inner: Mutex::new(Guarded { value, broken: false }), noun }
     }
 
     /// Runs `body` on the object.
@@ -67,12 +73,12 @@ impl<T> Exclusive<T> {
         let mut inner = self.inner.try_lock().ok_or_else(|| {
             Error::invalid(format!("this {} is in use by another call; it serves one caller at a time", self.noun))
         })?;
-        // The value is out of its place while `body` runs, so that a panic leaves the place empty.
-        let mut value = inner
-            .take()
-            .ok_or_else(|| Error::Panic(format!("an earlier call panicked and left this {} broken", self.noun)))?;
-        let result = body(&mut value);
-        *inner = Some(value);
+        if inner.broken {
+            return Err(Error::Panic(format!("an earlier call panicked and left this {} broken", self.noun)));
+        }
+        inner.broken = true;
+        let result = body(&mut inner.value);
+        inner.broken = false;
         result
     }
 }
@@ -278,5 +284,15 @@ mod tests {
         assert!(thing.with(|_| Ok(())).is_ok());
         assert!(catch::<()>("test", || thing.with(|_| panic!("half way"))).is_err());
         assert_eq!(thing.with(|_| Ok(())).unwrap_err().kind(), ErrorKind::Panic);
+    }
+
+    #[test]
+    fn memory_that_a_caller_reads_outlives_a_panic() {
+        let memory = Arc::new(());
+        let thing = Exclusive::new("reader", Arc::clone(&memory));
+        assert!(catch::<()>("test", || thing.with(|_| panic!("half way"))).is_err());
+        assert_eq!(Arc::strong_count(&memory), 2);
+        drop(thing);
+        assert_eq!(Arc::strong_count(&memory), 1);
     }
 }

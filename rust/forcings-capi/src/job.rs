@@ -26,12 +26,19 @@ struct Job {
 impl Object for Job {
     const NOUN: &'static str = "job";
     const CLOSE_ORDER: u8 = 0;
+
+    /// Waits for the work, so that nothing of it runs any more at the end of the process.
+    fn close(&self) -> Result<()> {
+        self.done.wait_while(&mut self.state.lock(), |s| matches!(s, State::Running));
+        Ok(())
+    }
 }
 
 /// Runs `work` and passes its result to `deliver`, which writes the out-parameters.
 ///
 /// With a null `out_job` all of it happens before this returns. Otherwise `work` runs on a native thread, `out_job`
-/// receives a handle, and `deliver` runs in `forcings_job_finish`, on the thread that calls it.
+/// receives a handle, and `deliver` runs in `forcings_job_finish`, on the thread that calls it. A job that is closed
+/// without that drops its result: what `work` opens gets its handle in `deliver`, or nobody could close it.
 ///
 /// # Errors
 /// Those of `work` when it runs here; `Io` when no thread can be started.
@@ -52,10 +59,11 @@ pub(crate) unsafe fn run<T: Send + 'static>(
     let out = unsafe { Out::new("out_job", out_job) }?;
     let job = Arc::new(Job { state: Mutex::new(State::Running), done: Condvar::new() });
     let handle = handle::insert(Arc::clone(&job));
+    let shared = Arc::clone(&job);
     let body = move || {
         let result = catch(operation, work);
-        *job.state.lock() = State::Done(result.map(|value| Box::new(move || deliver(value)) as Deliver));
-        job.done.notify_all();
+        *shared.state.lock() = State::Done(result.map(|value| Box::new(move || deliver(value)) as Deliver));
+        shared.done.notify_all();
         session::notify(handle);
     };
     match std::thread::Builder::new().name("forcings-job".into()).spawn(body) {
@@ -64,6 +72,7 @@ pub(crate) unsafe fn run<T: Send + 'static>(
             Ok(())
         }
         Err(error) => {
+            *job.state.lock() = State::Finished;
             handle::close::<Job>(handle)?;
             Err(Error::io("a native thread", error))
         }
@@ -152,6 +161,30 @@ mod tests {
         unsafe { run("test", &mut job, || -> Result<()> { panic!("broken") }, |()| ()) }.unwrap();
         wait(job);
         assert_eq!(forcings_job_finish(job), ErrorKind::Panic as i32);
+    }
+
+    #[test]
+    fn a_job_that_is_closed_unfinished_waits_and_drops_its_result() {
+        let (go, gate) = std::sync::mpsc::channel::<()>();
+        let result = Arc::new(());
+        let made = Arc::clone(&result);
+        let work = move || {
+            gate.recv().expect("the sender lives until it has sent");
+            Ok(made)
+        };
+        let mut job = 0;
+        // SAFETY: `job` is a local variable that outlives the call.
+        unsafe { run("test", &mut job, work, |_| panic!("nobody finishes it")) }.unwrap();
+        let closing = std::thread::spawn(move || handle::close::<Job>(job));
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(!closing.is_finished());
+        go.send(()).unwrap();
+        closing.join().unwrap().unwrap();
+        assert_eq!(forcings_job_finish(job), ErrorKind::Closed as i32);
+        // The native thread lets go of the job last, right after it has told of the end.
+        while Arc::strong_count(&result) > 1 {
+            std::thread::yield_now();
+        }
     }
 
     #[test]

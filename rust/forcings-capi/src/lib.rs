@@ -22,6 +22,7 @@ mod provider;
 mod reader;
 mod sample;
 mod session;
+mod status;
 mod store;
 mod table;
 mod wire;
@@ -48,6 +49,7 @@ pub use sample::{
     forcings_sample_names, forcings_sample_release, forcings_sample_strings, ForcingsSample,
 };
 pub use session::{forcings_session_attach, forcings_session_detach, forcings_session_drain, ForcingsWake};
+pub use status::ForcingsStatus;
 pub use store::{
     forcings_store_add, forcings_store_begin, forcings_store_close, forcings_store_commit, forcings_store_create,
     forcings_store_flush, forcings_store_list, forcings_store_memory, forcings_store_open, forcings_store_read,

@@ -57,8 +57,8 @@ pub unsafe extern "C" fn forcings_provider_open(
                 group: o.group,
                 ..ProviderOptions::default()
             };
-            let open = move || Provider::open(options).map(insert);
-            job::run("forcings_provider_open", out_job, open, move |handle| out.set(handle))
+            let open = move || Provider::open(options);
+            job::run("forcings_provider_open", out_job, open, move |provider| out.set(insert(provider)))
         }
     })
 }
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn forcings_provider_describe(provider: u64, out_table: *m
     })
 }
 
-/// Decodes the data in force at `t`. See `out_job` above.
+/// Decodes the data in force at `t`; constant data ignore it, and their anchor is 0. See `out_job` above.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_provider_sample_at(
     provider: u64,
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn forcings_provider_sample_at(
     // SAFETY: the caller passes a writable pointer, and another one or null, as the header asks.
     unsafe {
         decode("forcings_provider_sample_at", provider, out_sample, out_job, move |p| {
-            Ok(ForcingsSample::single(Arc::new(p.sample_at(t)?), p.anchor(t)?))
+            Ok(ForcingsSample::single(Arc::new(p.sample_at(t)?), anchor(p, t)?))
         })
     }
 }
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn forcings_provider_refresh(
     // SAFETY: as above.
     unsafe {
         decode("forcings_provider_refresh", provider, out_sample, out_job, move |p| {
-            Ok(ForcingsSample::single(p.refresh(t)?, p.anchor(t)?))
+            Ok(ForcingsSample::single(p.refresh(t)?, anchor(p, t)?))
         })
     }
 }
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn forcings_provider_materialize(
     // SAFETY: as above.
     unsafe {
         decode("forcings_provider_materialize", provider, out_sample, out_job, |p| {
-            Ok(ForcingsSample::single(p.materialize()?, 0.0))
+            Ok(ForcingsSample::single(p.materialize()?, NO_ANCHOR))
         })
     }
 }
@@ -186,6 +186,17 @@ unsafe fn decode(
             job::run(operation, out_job, move || call(&provider.0), move |sample| out.set(sample.into_raw()))
         }
     })
+}
+
+/// The anchor of data that do not depend on time.
+const NO_ANCHOR: f64 = 0.0;
+
+fn anchor(provider: &Provider, t: f64) -> Result<f64> {
+    if provider.is_const() {
+        Ok(NO_ANCHOR)
+    } else {
+        provider.anchor(t)
+    }
 }
 
 fn insert(provider: Provider) -> u64 {

@@ -45,9 +45,10 @@ pub unsafe extern "C" fn forcings_reader_build(
             let store = store::get(store)?;
             let build = move || {
                 let reader = StaticReader::build(&store.0, &filter)?;
-                Ok(handle::insert(Arc::new(ReaderObject { reader: Arc::new(Exclusive::new("reader", reader)) })))
+                Ok(ReaderObject { reader: Arc::new(Exclusive::new("reader", reader)) })
             };
-            job::run("forcings_reader_build", out_job, build, move |handle| out.set(handle))
+            let deliver = move |reader| out.set(handle::insert(Arc::new(reader)));
+            job::run("forcings_reader_build", out_job, build, deliver)
         }
     })
 }
@@ -101,7 +102,7 @@ pub unsafe extern "C" fn forcings_reader_columns(
         // SAFETY: the caller passes writable pointers, as the header asks.
         let outs = unsafe { (Out::new("out_table", out_table)?, Out::new("out_features", out_features)?) };
         with(reader, |r| {
-            let tables = listing::tables(&r.groups()[group_index(r, group)?].columns(), None);
+            let tables = listing::tables(r.groups()[group_index(r, group)?].columns(), None);
             store::set_tables(&outs, tables);
             Ok(())
         })

@@ -26,6 +26,12 @@ struct Member {
     changed: bool,
 }
 
+const _: () = {
+    const fn may_be_read_on_any_thread<T: Send + Sync>() {}
+    may_be_read_on_any_thread::<ForcingsSample>();
+    may_be_read_on_any_thread::<ForcingsTable>();
+};
+
 impl ForcingsSample {
     /// The data of one provider.
     pub(crate) fn single(data: Arc<Dataset>, anchor: f64) -> Self {
@@ -277,7 +283,7 @@ fn attribute_lines(attributes: &[Attribute]) -> ForcingsTable {
     };
     let int = |item: &Item<'_>| match item {
         Item::Int(n) => Some(*n),
-        Item::Unsigned(n) => Some(n.cast_signed()),
+        Item::Unsigned(n) => Some(*n as i64),
         _ => None,
     };
     ForcingsTable::new(lines.len())

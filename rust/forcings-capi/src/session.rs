@@ -86,3 +86,78 @@ pub extern "C" fn forcings_session_detach() -> i32 {
         Ok(())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+    /// What a host's event loop owns: it must not be touched once the host has let go of it.
+    #[derive(Default)]
+    struct Loop {
+        gone: AtomicBool,
+        woken: AtomicU64,
+        woken_too_late: AtomicBool,
+    }
+
+    unsafe extern "C" fn wake(context: *mut c_void) -> i32 {
+        // SAFETY: the test keeps the loop until its threads have ended.
+        let host = unsafe { &*context.cast::<Loop>() };
+        host.woken.fetch_add(1, Ordering::SeqCst);
+        host.woken_too_late.fetch_or(host.gone.load(Ordering::SeqCst), Ordering::SeqCst);
+        0
+    }
+
+    /// All handles in the queue, taken two at a time.
+    fn drain() -> Vec<u64> {
+        let mut all = Vec::new();
+        loop {
+            let (mut some, mut count) = ([0; 2], 0);
+            // SAFETY: both are local variables.
+            assert_eq!(unsafe { forcings_session_drain(some.as_mut_ptr(), 2, &mut count) }, 0);
+            if count == 0 {
+                return all;
+            }
+            all.extend_from_slice(&some[..count as usize]);
+        }
+    }
+
+    #[test]
+    fn news_are_queued_once_and_nobody_is_woken_after_detaching() {
+        const OURS: u64 = u64::MAX - 1000;
+        let host = Loop::default();
+        // SAFETY: the host outlives every thread of this test.
+        unsafe {
+            assert_eq!(forcings_session_attach(std::ptr::null_mut(), None), 1);
+            assert_eq!(forcings_session_attach(std::ptr::from_ref(&host).cast_mut().cast(), Some(wake)), 0);
+        }
+        (0..5).chain(0..5).for_each(|i| notify(OURS + i));
+        assert!(host.woken.load(Ordering::SeqCst) >= 10);
+        // Other tests of this process may have news too.
+        let ours: Vec<u64> = drain().into_iter().filter(|h| *h >= OURS).collect();
+        assert_eq!(ours, (0..5).map(|i| OURS + i).collect::<Vec<_>>());
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for i in 0..3 {
+                let stop = &stop;
+                scope.spawn(move || {
+                    while !stop.load(Ordering::SeqCst) {
+                        notify(OURS + i);
+                    }
+                });
+            }
+            let before = host.woken.load(Ordering::SeqCst);
+            while host.woken.load(Ordering::SeqCst) < before + 100 {
+                std::thread::yield_now();
+            }
+            forcings_session_detach();
+            host.gone.store(true, Ordering::SeqCst);
+            for i in 0..1000 {
+                notify(OURS + i);
+            }
+            stop.store(true, Ordering::SeqCst);
+        });
+        assert!(!host.woken_too_late.load(Ordering::SeqCst));
+        assert!(drain().is_empty());
+    }
+}

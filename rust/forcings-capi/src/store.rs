@@ -83,8 +83,8 @@ pub unsafe extern "C" fn forcings_store_create(
             job::run(
                 "forcings_store_create",
                 out_job,
-                move || Store::create(path, &options).map(insert),
-                move |handle| out.set(handle),
+                move || Store::create(path, &options),
+                move |store| out.set(insert(store)),
             )
         }
     })
@@ -110,8 +110,8 @@ pub unsafe extern "C" fn forcings_store_open(
             job::run(
                 "forcings_store_open",
                 out_job,
-                move || Store::open(path, &options).map(insert),
-                move |handle| out.set(handle),
+                move || Store::open(path, &options),
+                move |store| out.set(insert(store)),
             )
         }
     })

@@ -8,21 +8,17 @@ use std::process::Command;
 
 const PREFACE: &str = "/* The C interface of Forcings. Generated from the Rust sources by `make header`; never edited.
  *
- * A function returns a status: 0, or the number of an error kind:
- *   1 invalid parameter   2 not found            3 duplicate time series  4 duplicate association
- *   5 off the grid        6 selection           20 format                21 integrity
- *  22 incompatible format 23 unsupported        40 input/output          41 catalog
- *  42 HDF5                43 cache miss         60 read-only store       61 store in use
- *  62 store exists        63 closed             64 group state           99 internal error (a panic)
- * `forcings_last_error` has its text. Out-parameters are zeroed first and written only on success.
+ * A function returns a ForcingsStatus; `forcings_last_error` has the text of the last one of its thread that was not 0.
+ * Out-parameters are zeroed first and written only on success.
  * A handle (uint64_t) names a store, a reader, a provider, a group or a job; it may be closed twice and in any order,
- * and its use after that is the status 63. Pointers to opaque types are counted: one free or release for each.
+ * and its use after that is FORCINGS_STATUS_CLOSED. Pointers to opaque types are counted: one free or release for each.
  * Text is UTF-8, a pointer and a length in bytes; structured arguments are JSON text; times are milliseconds since 1970
  * where they are integers.
  * Every function may be called on any thread; a reader and a group serve one caller at a time.
  * A function with `out_job` runs on the caller's thread when that is null. Otherwise it returns at once with a handle
  * in it: wait until `forcings_job_wait`, then `forcings_job_finish` returns the status and writes the other
  * out-parameters; they, and the arguments said to be borrowed, must stay valid until then.
+ * `forcings_handle_release` instead drops the result, and closes what the call opened.
  */
 ";
 
@@ -75,6 +71,8 @@ fn generated_header() -> String {
         ..Default::default()
     };
     config.function.args = cbindgen::Layout::Auto;
+    config.enumeration.rename_variants = cbindgen::RenameRule::QualifiedScreamingSnakeCase;
+    config.export.include = vec!["ForcingsStatus".into()];
     let bindings = cbindgen::Builder::new()
         .with_config(config)
         .with_crate(env!("CARGO_MANIFEST_DIR"))

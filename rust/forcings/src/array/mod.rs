@@ -164,3 +164,24 @@ pub fn byte_len(dtype: DType, shape: &[usize]) -> Result<usize> {
         .filter(|&n| n <= isize::MAX as usize)
         .ok_or_else(|| Error::invalid(format!("an array of shape {shape:?} is too large")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    #[test]
+    fn bytes_must_be_as_many_as_type_and_shape_ask_for() {
+        for (shape, len) in [(vec![4], 31), (vec![4], 33), (vec![4], 4), (vec![], 0), (vec![0, 3], 8)] {
+            let error = ArrayView::new(DType::F64, &shape, &vec![0; len]).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+            assert!(error.to_string().contains(&format!("{shape:?}")), "{error}");
+        }
+        for shape in [vec![usize::MAX, 2], vec![1 << 62, 2, 2, 0], vec![isize::MAX as usize]] {
+            assert_eq!(ArrayView::new(DType::F64, &shape, &[]).unwrap_err().kind(), ErrorKind::InvalidParameter);
+        }
+        for (shape, len) in [(vec![], 8), (vec![4], 32), (vec![0], 0), (vec![2, 3], 48)] {
+            assert_eq!(ArrayView::new(DType::F64, &shape, &vec![0; len]).unwrap().bytes().len(), len);
+        }
+    }
+}

@@ -8,7 +8,7 @@ use libdeflater::{Compressor, DecompressionError, Decompressor};
 use std::path::Path;
 
 /// DEFLATE never expands a byte to more than this many (RFC 1951: 258 bytes for two bits).
-const MAX_EXPANSION: usize = 1032;
+pub const MAX_EXPANSION: usize = 1032;
 
 /// Bytes of a Fletcher-32 checksum.
 const CHECKSUM: usize = 4;

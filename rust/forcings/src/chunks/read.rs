@@ -37,6 +37,8 @@ pub struct ReadStats {
     pub chunks_inflated: u64,
     /// Bytes read from the source.
     pub bytes_read: u64,
+    /// Blocks that were never written, whose cells are the fill value.
+    pub blocks_absent: u64,
 }
 
 /// Turns a run of stored elements, in file byte order, into as many items.
@@ -183,6 +185,7 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
             let mut outcome = outcome.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             outcome.0.chunks_inflated += worker.stats.chunks_inflated;
             outcome.0.bytes_read += worker.stats.bytes_read;
+            outcome.0.blocks_absent += worker.stats.blocks_absent;
             if let Some((item, e)) = error {
                 if outcome.1.as_ref().is_none_or(|(other, _)| item < *other) {
                     outcome.1 = Some((item, e));
@@ -191,7 +194,8 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
         };
         std::thread::scope(|scope| {
             for _ in 1..threads {
-                scope.spawn(work);
+                // Where the system refuses another thread, those that there are do the work.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
         });

@@ -97,7 +97,7 @@ impl Schema {
         Ok(dataset)
     }
 
-    /// The numbers of a whole coordinate as doubles, unpacked; missing ones are NaN.
+    /// The numbers of a whole coordinate as doubles, unpacked; missing ones are NaN, integers beyond 2^53 are rounded.
     ///
     /// # Errors
     /// `NotFound` when there is no such coordinate, `Format` when it holds no numbers, and those of reading.
@@ -111,10 +111,8 @@ impl Schema {
             return Err(Error::format(&self.path, format!("the coordinate \"{name}\" holds no numbers")));
         };
         let rules = Rules { target: Target::F64, ..Rules::of(variable, stored, order) };
-        match self.numbers(&read, &rules)? {
-            Values::F64(values) => Ok(values),
-            _ => unreachable!("the target is float64"),
-        }
+        // A count of nanoseconds loses some of them, which is nothing beside the millisecond that times are rounded to.
+        read.elements(stored.width(), &*convert::to_f64(&rules, &Overflow::default()))
     }
 
     fn values(&self, read: &FieldRead) -> Result<Values> {

@@ -67,11 +67,14 @@ impl<'a> FieldRead<'a> {
         // beyond them holds the fill value.
         let written = Written::of(&reads, &variable.shape, &lens);
         let block = self.block(&written.reads, self.size(written.counts())?, width, convert)?;
-        let mut fill = [T::default()];
-        let zeros = vec![0; width];
-        convert(variable.fill.as_deref().filter(|f| f.len() == width).unwrap_or(&zeros), &mut fill);
         let mut out = self.allocate(total)?;
-        out.fill(fill[0]);
+        // Not converted without need: it may be a number that the result cannot hold.
+        if block.len() < total {
+            let mut fill = [T::default()];
+            let zeros = vec![0; width];
+            convert(variable.fill.as_deref().filter(|f| f.len() == width).unwrap_or(&zeros), &mut fill);
+            out.fill(fill[0]);
+        }
         scatter(block, &written.places, &mut out, &counts.iter().map(|c| *c as usize).collect::<Vec<_>>());
         Ok(out)
     }

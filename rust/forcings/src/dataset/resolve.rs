@@ -68,10 +68,13 @@ impl Schema {
         read: &[&SchemaField],
     ) -> Result<BTreeMap<usize, &'s AxisSelect>> {
         let carried = |i: &usize| read.iter().any(|f| f.dims.contains(i));
-        let find = |name: &str| (0..self.dims.len()).filter(carried).find(|i| *self.dims[*i].name == *name);
-        let unknown: Vec<&str> = dims.keys().map(String::as_str).filter(|name| find(name).is_none()).collect();
+        // A group may have a dimension of its own beside one of that name above it: both are meant.
+        let named = |i: usize| Some((i, dims.get(&*self.dims[i].name)?));
+        let bound: BTreeMap<usize, &AxisSelect> = (0..self.dims.len()).filter(carried).filter_map(named).collect();
+        let is_bound = |name: &str| bound.keys().any(|i| *self.dims[*i].name == *name);
+        let unknown: Vec<&str> = dims.keys().map(String::as_str).filter(|name| !is_bound(name)).collect();
         if unknown.is_empty() {
-            return Ok(dims.iter().filter_map(|(name, s)| Some((find(name)?, s))).collect());
+            return Ok(bound);
         }
         let text: Vec<&str> =
             self.dims.iter().filter(|d| d.is_text).map(|d| &*d.name).filter(|n| unknown.contains(n)).collect();

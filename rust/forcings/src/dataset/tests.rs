@@ -236,6 +236,17 @@ fn one_map_of_names_narrows_fields_of_every_rank() {
 }
 
 #[test]
+fn a_name_that_two_dimensions_have_means_both() {
+    let file = MemoryFile::new(&[("x", 4), ("x", 2)])
+        .numbers("long", &["x"], &[1, 2, 3, 4])
+        .numbers("short", &["x"], &[5, 6, 0, 0])
+        .change(|v| (v.dimensions, v.shape) = (vec![1], vec![2]));
+    let dataset = get(&file, &select(r#"{"dims": {"x": {"indices": [1, 0]}}}"#));
+    assert_eq!((i32s(&dataset.variables[0]), i32s(&dataset.variables[1])), (&[2, 1][..], &[6, 5][..]));
+    selection_refused(&file, r#"{"dims": {"x": {"indices": [3]}}}"#, "outside its length 2");
+}
+
+#[test]
 fn selectors_keep_order_repeats_and_dimensions() {
     let lat = |json: &str| {
         let dataset = get(&staggered(), &select(&format!(r#"{{"dims": {{"lat": {json}}}}}"#)));
@@ -384,6 +395,17 @@ fn cells_beyond_a_short_variable_hold_its_fill_value() {
     assert_eq!(i32s(&get(&file, &request).variables[0]), [-5, -5, 4, 3]);
     let masked = file.change(|_| {});
     assert_eq!(get(&masked, &records("time", &[3], true)).variables[0].shape, [2]);
+}
+
+#[test]
+fn a_fill_value_that_no_cell_of_the_read_has_matters_to_none() {
+    let file = MemoryFile::new(&[("time", 3)]).numbers("v", &["time"], &[7_u64, 8, 0]).change(|v| {
+        v.shape = vec![2];
+        v.fill = Some((u64::MAX - 1).to_le_bytes().to_vec());
+    });
+    let written = get(&file, &records("time", &[1, 0], false));
+    assert!(written.variables[0].values.same_bits(&Values::I64(vec![8, 7])));
+    assert!(refused(&file, &records("time", &[2], false)).1.contains("2^63"));
 }
 
 #[test]

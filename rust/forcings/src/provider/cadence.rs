@@ -80,16 +80,7 @@ impl Cadence {
         let mut calendar: Option<Calendar> = None;
         for file in 0..pool.len() {
             let axis = read_axis(pool, file, &dim)?;
-            let found = axis.calendar;
-            if let (Some(first), Some(found)) = (calendar, found) {
-                if !first.shares_time_line(found) {
-                    let path = pool.path(0).display();
-                    let detail =
-                        format!("its calendar is {found}, that of {path} is {first}; give each its own provider");
-                    return Err(Error::format(pool.path(file), detail));
-                }
-            }
-            calendar = calendar.or(found);
+            calendar = common_calendar(pool, calendar, file, axis.calendar)?;
             let place = |(record, t)| (t, Place { file, record: Some(record as u64) });
             let mut part: Vec<_> = axis.unix?.into_iter().enumerate().map(place).collect();
             part.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -131,9 +122,12 @@ impl Cadence {
         let mut no_unix = None;
         for file in 0..pool.len() {
             let axis = read_axis(pool, file, &dim)?;
-            calendar = calendar.or(axis.calendar);
             by_number.add(file, axis.raw.iter().map(|v| number_key(*v)));
-            match axis.unix {
+            let unix = common_calendar(pool, calendar, file, axis.calendar).and_then(|common| {
+                calendar = common;
+                axis.unix
+            });
+            match unix {
                 Ok(unix) => by_unix.add(file, unix.iter().map(|v| millisecond_key(*v))),
                 Err(e) => no_unix = no_unix.or(Some(e)),
             }
@@ -207,6 +201,26 @@ fn read_axis(pool: &FilePool, file: usize, dim: &str) -> Result<FileAxis> {
     FileAxis::read(&open, dim, path)?.ok_or_else(|| {
         Error::format(path, format!("dimension \"{dim}\" has no coordinate with CF time units; give times"))
     })
+}
+
+/// The calendar of the files so far and of this one.
+///
+/// # Errors
+/// `Format` when their Unix seconds do not mean the same instants.
+fn common_calendar(
+    pool: &FilePool,
+    known: Option<Calendar>,
+    file: usize,
+    found: Option<Calendar>,
+) -> Result<Option<Calendar>> {
+    match (known, found) {
+        (Some(known), Some(found)) if !known.shares_time_line(found) => {
+            let others = pool.path(0).display();
+            let detail = format!("its calendar is {found}, that of {others} is {known}; give each its own provider");
+            Err(Error::format(pool.path(file), detail))
+        }
+        _ => Ok(known.or(found)),
+    }
 }
 
 /// The places of the records by their time.

@@ -122,6 +122,10 @@ impl Slot {
 impl Identity {
     fn of(path: &Path) -> Result<Self> {
         let meta = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
+        if !meta.is_file() && !meta.is_dir() {
+            // Opening a pipe would wait for someone to write into it.
+            return Err(Error::format(path, "this is neither a regular file nor a link to one"));
+        }
         Ok(Identity {
             device: meta.dev(),
             inode: meta.ino(),

@@ -6,7 +6,7 @@ use crate::dataset::gather::{gather, Pick};
 use crate::dataset::resolve::{count, positions, Axes};
 use crate::dataset::{Dataset, DecodeOptions, Field, Request, Selection, Values};
 use crate::Result;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The samples of `windows`, each as if it were decoded alone.
@@ -26,14 +26,15 @@ pub(super) fn sample(
     };
     let windows: Vec<Axes> = windows.iter().map(narrowed).collect::<Result<_>>()?;
     let alone = |axes: &Axes| schema.decode_checked(container, request, axes, options);
-    if let [one] = &windows[..] {
-        return Ok(vec![alone(one)?]);
+    let (lens, names) = (schema.dimension_lens(), schema.all_dimension_names());
+    // A field tells its dimensions by name only.
+    let ambiguous = names.iter().collect::<HashSet<_>>().len() < names.len();
+    if windows.len() == 1 || ambiguous {
+        return windows.iter().map(alone).collect();
     }
-    let lens = schema.dimension_lens();
     let union: Axes = (0..lens.len()).map(|dim| union(windows.iter().map(|w| &w[dim]), lens[dim])).collect();
     match alone(&union) {
         Ok(whole) => {
-            let names = schema.all_dimension_names();
             let cut_out = |window: &Axes| {
                 let picks = (0..lens.len()).map(|dim| (names[dim].clone(), pick(&window[dim], &union[dim], lens[dim])));
                 cut(&whole, &picks.collect())

@@ -31,7 +31,8 @@ pub struct StaticReader {
     ids: Vec<SeriesId>,
     /// The store's count of removals when every id was last known to exist.
     removals: u64,
-    plan: Plan,
+    /// `None` after columns moved, until they are found again.
+    plan: Option<Plan>,
     /// Chunks that earlier plans inflated.
     inflated: u64,
 }
@@ -71,7 +72,7 @@ impl StaticReader {
         for group in &groups {
             buffers.push(buffer(group)?);
         }
-        let plan = Plan::new(&*shared.arrays()?, &groups)?;
+        let plan = Some(Plan::new(&*shared.arrays()?, &groups)?);
         Ok(StaticReader { shared, grid, groups, buffers, filled: false, ids, removals, plan, inflated: 0 })
     }
 
@@ -138,13 +139,16 @@ impl StaticReader {
         let arrays = self.shared.arrays()?;
         self.check_removals()?;
         for _ in 0..MAX_LOOKUPS {
-            if self.plan.read(&arrays, i, &mut self.buffers)? {
+            let plan = match &mut self.plan {
+                Some(plan) => plan,
+                none => none.insert(Plan::new(&arrays, &self.groups)?),
+            };
+            if plan.read(&arrays, i, &mut self.buffers)? {
                 self.filled = true;
                 return Ok(());
             }
-            self.inflated += self.plan.chunks_inflated();
-            self.plan = Plan::default();
-            self.plan = Plan::new(&arrays, &self.groups)?;
+            self.inflated += plan.chunks_inflated();
+            self.plan = None;
         }
         Err(Error::Integrity(format!(
             "{}: columns were moved {MAX_LOOKUPS} times during one read",
@@ -163,7 +167,7 @@ impl StaticReader {
 
     /// The chunks that were inflated by all reads so far.
     pub fn chunks_inflated(&self) -> u64 {
-        self.inflated + self.plan.chunks_inflated()
+        self.inflated + self.plan.as_ref().map_or(0, Plan::chunks_inflated)
     }
 
     fn known_grid(&self) -> Result<&Grid> {
@@ -272,15 +276,15 @@ fn buffer(group: &Group) -> Result<Vec<u8>> {
 }
 
 fn whole_array(arrays: &ArrayFile, series: &SeriesInfo) -> Result<Array> {
-    let shape = series.array_shape()?;
-    let array = arrays.read_rows(&series.hash, 0..shape[0]).map_err(|e| match e.kind() {
+    let lost = |e: Error| match e.kind() {
         ErrorKind::NotFound => Error::NotFound(format!("the store has lost the values of {series}; add them again")),
         _ => e,
-    })?;
-    if (array.dtype(), array.shape()) != (series.dtype, &shape[..]) {
+    };
+    let shape = series.array_shape()?;
+    if arrays.shape(&series.hash).map_err(lost)? != (series.dtype, shape.clone()) {
         return Err(Error::Integrity(format!("the catalog and the stored array differ in type or shape of {series}")));
     }
-    Ok(array)
+    arrays.read_rows(&series.hash, 0..shape[0]).map_err(lost)
 }
 
 fn gone(series: &SeriesInfo) -> Error {

@@ -128,7 +128,8 @@ impl Store {
     /// does nothing.
     ///
     /// # Errors
-    /// Those of [`Store::flush`]; the store is then still open.
+    /// Those of [`Store::flush`]; the store is then still open, unless a write of the array file failed: then it is closed
+    /// without what was not flushed.
     pub fn close(&self) -> Result<()> {
         self.shared.close()
     }

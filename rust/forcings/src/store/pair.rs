@@ -135,10 +135,12 @@ fn install(built: &Path, path: &Path, aside: &Path, overwrite: bool) -> Result<(
                 }
             }
         }
-        // A journal without its catalog would be played back into the new one.
-        let journal = suffixed(path, ".sqlite-journal");
-        if exists(&journal)? {
-            rename(&journal, &suffixed(aside, ".sqlite-journal"), &mut done)?;
+        // A journal or a write-ahead log without its catalog would be played into the new one.
+        for suffix in [".sqlite-journal", ".sqlite-wal", ".sqlite-shm"] {
+            let stale = suffixed(path, suffix);
+            if exists(&stale)? {
+                rename(&stale, &suffixed(aside, suffix), &mut done)?;
+            }
         }
         claim(built, path, &mut done)?;
         rename(&catalog_path(built), &catalog_path(path), &mut done)

@@ -4,8 +4,8 @@ mod cut;
 mod part;
 
 use super::{Filter, Store};
-use crate::array::Array;
-use crate::series::{Series, SeriesId, SeriesInfo, Windows};
+use crate::array::DType;
+use crate::series::{Series, SeriesId, SeriesInfo};
 use crate::time::UnixMillis;
 use crate::{Error, Result};
 use part::Part;
@@ -26,7 +26,7 @@ impl Store {
     /// `NotFound` when there is none with this id or its array is missing, `Integrity` when the row contradicts itself or
     /// the array, `Closed`, and errors of the files.
     pub fn read(&self, id: SeriesId) -> Result<Series> {
-        self.read_part(Part::whole(self.shared.look(|session| session.catalog().find(id))?)?)
+        self.read_part(Part::whole(self.fitting(id)?)?)
     }
 
     /// What of a series lies in `[from, to)`. A bound that is `None` is the series' own.
@@ -39,9 +39,10 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::read`]; `InvalidParameter` when `to` lies before `from`, when a `PersistentTimeSeries` has no value at
-    /// `from`, when no window starts there, or when the steps make no grid of their own (a calendar period cut at a shortened month end).
+    /// `from`, when no window starts there, or when the steps make no grid of their own (a calendar period cut at a shortened
+    /// month end).
     pub fn read_range(&self, id: SeriesId, from: Option<UnixMillis>, to: Option<UnixMillis>) -> Result<Series> {
-        self.read_part(Part::overlapping(self.shared.look(|session| session.catalog().find(id))?, from, to)?)
+        self.read_part(Part::overlapping(self.fitting(id)?, from, to)?)
     }
 
     /// Many whole series, in the order of the ids; an id may repeat. Every chunk is decoded once, on all cores.
@@ -64,45 +65,55 @@ impl Store {
         let series = infos.into_iter().map(|info| {
             let place = places[&info.hash];
             uses[place] -= 1;
+            let array = arrays[place].as_ref().expect("taken by its last use only");
+            check_fit(&info, array.dtype(), array.shape())?;
             let Part { info, windows, range, cut, .. } = Part::whole(info)?;
-            let array = &mut arrays[place];
-            let values = match (cut, &*array) {
-                (Some(cut), Some(rows)) => Some(cut.windows(rows, range.start, windows.map_or(0, |w| w.count))?),
+            let values = match cut {
+                Some(cut) => cut.windows(array, range.start, windows.map_or(0, |w| w.count))?,
                 // The last series of an array takes it over.
-                (None, Some(_)) if uses[place] == 0 => array.take(),
-                _ => array.clone(),
+                None if uses[place] == 0 => arrays[place].take().expect("it was there"),
+                None => array.clone(),
             };
-            matching(info, windows, values.expect("taken by its last use only"))
+            Ok(Series { info, windows, values })
         });
         series.collect()
     }
 
+    /// The row of a series, which says of its array what the array file says.
+    fn fitting(&self, id: SeriesId) -> Result<SeriesInfo> {
+        let info = self.shared.look(|session| session.catalog().find(id))?;
+        let (dtype, shape) = self.shared.arrays()?.shape(&info.hash).map_err(|e| missing(&info, e))?;
+        check_fit(&info, dtype, &shape).map(|()| info)
+    }
+
     fn read_part(&self, part: Part) -> Result<Series> {
         let Part { info, windows, axis, range, cut } = part;
-        let mut values = self.shared.arrays()?.read_slab(&info.hash, axis, range).map_err(|e| match e {
-            Error::NotFound(why) => Error::NotFound(format!("the array of {info} is missing: {why}")),
-            Error::Selection(why) => {
-                Error::Integrity(format!("the array of {info} is not what the catalog says: {why}"))
-            }
-            other => other,
-        })?;
-        if let Some(cut) = cut {
-            values = cut.windows(&values, 0, windows.map_or(0, |w| w.count))?;
-        }
-        matching(info, windows, values)
+        let values = self.shared.arrays()?.read_slab(&info.hash, axis, range).map_err(|e| missing(&info, e))?;
+        let values = match cut {
+            Some(cut) => cut.windows(&values, 0, windows.map_or(0, |w| w.count))?,
+            None => values,
+        };
+        Ok(Series { info, windows, values })
     }
 }
 
-/// Puts a row and its array together if they fit.
-fn matching(info: SeriesInfo, windows: Option<Windows>, values: Array) -> Result<Series> {
-    let shape = info.array_shape()?;
-    if values.dtype() != info.dtype || values.shape() != shape {
+/// Names the series whose array is missing.
+fn missing(info: &SeriesInfo, error: Error) -> Error {
+    match error {
+        Error::NotFound(why) => Error::NotFound(format!("the array of {info} is missing: {why}")),
+        other => other,
+    }
+}
+
+/// Refuses a row that says something else of its array than the array file.
+fn check_fit(info: &SeriesInfo, dtype: DType, shape: &[usize]) -> Result<()> {
+    let wanted = info.array_shape()?;
+    if (info.dtype, &wanted[..]) != (dtype, shape) {
         return Err(Error::Integrity(format!(
-            "the catalog has {info} with the type {} and the shape {shape:?}, its array has {} and {:?}",
+            "the catalog has {info} with the type {} and the shape {wanted:?}, its array has {} and {shape:?}",
             info.dtype.name(),
-            values.dtype().name(),
-            values.shape()
+            dtype.name(),
         )));
     }
-    Ok(Series { info, windows, values })
+    Ok(())
 }

@@ -110,7 +110,7 @@ impl Change<'_> {
     }
 
     /// The rows, changes in progress included.
-    pub(super) fn catalog(&self) -> &Catalog {
+    pub(super) fn catalog(&mut self) -> &mut Catalog {
         self.catalog
     }
 
@@ -257,6 +257,11 @@ impl Session {
         self.flush()
     }
 
+    /// Whether what failed may succeed when it is tried again.
+    pub(super) fn can_go_on(&self) -> bool {
+        self.arrays.can_be_written()
+    }
+
     /// Closes both halves.
     pub(super) fn close(self) -> Result<()> {
         let arrays = self.arrays.close();
@@ -302,7 +307,8 @@ impl Session {
         if self.promise == Promise::Nothing {
             return self.catalog.commit();
         }
-        let next = self.generation + 1;
+        // It is compared, never ordered: after the last number comes the first.
+        let next = self.generation.wrapping_add(1);
         self.catalog.store_last_id()?;
         self.catalog.set_meta(MetaKey::Generation, &next.to_string())?;
         self.arrays.set_attribute(GENERATION, &next.to_string())?;

@@ -93,12 +93,15 @@ impl Shared {
     pub(super) fn close(&self) -> Result<()> {
         let mut slot = self.session.lock();
         let Some(session) = slot.as_mut() else { return Ok(()) };
-        if !self.read_only {
-            session.finish()?;
+        let finished = if self.read_only { Ok(()) } else { session.finish() };
+        // An array file that cannot be written any more never can: only opening it again helps, and its lock is in the way.
+        if finished.is_err() && session.can_go_on() {
+            return finished;
         }
         // Readers that come now get `Closed`; those inside finish on their own handle.
         self.arrays.write().take();
-        slot.take().expect("it was there a moment ago, under the same lock").close()
+        let closed = slot.take().expect("it was there a moment ago, under the same lock").close();
+        finished.and(closed)
     }
 }
 

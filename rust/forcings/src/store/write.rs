@@ -87,7 +87,13 @@ fn hash_all(series: &[NewSeries<'_>]) -> Vec<ArrayHash> {
         return hash(series);
     }
     std::thread::scope(|scope| {
-        let workers: Vec<_> = series.chunks(share).map(|part| scope.spawn(move || hash(part))).collect();
-        workers.into_iter().flat_map(|worker| worker.join().expect("hashing does not panic")).collect()
+        let spawn = |part| (part, std::thread::Builder::new().spawn_scoped(scope, move || hash(part)));
+        let workers: Vec<_> = series.chunks(share).map(spawn).collect();
+        let hashes = workers.into_iter().flat_map(|(part, worker)| match worker {
+            Ok(worker) => worker.join().expect("hashing does not panic"),
+            // The system refuses another thread.
+            Err(_) => hash(part),
+        });
+        hashes.collect()
     })
 }

@@ -31,6 +31,16 @@ fn missing_foreign_and_truncated_files_are_refused_by_name() {
 }
 
 #[test]
+fn a_pipe_is_refused_and_not_waited_for() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("pipe.nc");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let error = refusal(files(&[&path]));
+    assert_eq!(error.kind(), ErrorKind::Format);
+    assert_says(&error, &["pipe.nc", "regular file"]);
+}
+
+#[test]
 fn a_replaced_file_is_noticed() {
     let dir = tempdir().unwrap();
     let path = winds(dir.path(), "a.nc", &hours(0..3), 0);

@@ -102,6 +102,44 @@ fn times_are_counted_in_the_calendar_of_the_data() {
 }
 
 #[test]
+fn given_times_are_not_matched_across_calendars() {
+    let dir = dir();
+    let axis = |calendar, first: f64| Axis {
+        units: "days since 2000-01-01",
+        calendar: Some(calendar),
+        values: vec![first, first + 1.0],
+    };
+    let noleap = winds(dir.path(), "noleap.nc", &axis("noleap", 0.0), 0);
+    let standard = winds(dir.path(), "standard.nc", &axis("standard", 2.0), 2);
+    let both = files(&[&noleap, &standard]);
+    let day = 24.0 * HOUR;
+    let start = 30.0 * 365.0 * day;
+    let error = refusal(with_times(both.clone(), &[start, Y2000 + 2.0 * day]));
+    assert_says(&error, &["do not match", "standard.nc", "calendar is standard", "noleap.nc is noleap"]);
+    // The numbers of the axes mean what the caller says they mean.
+    let provider = open(with_times(both, &[0.0, 2.0]));
+    assert_eq!(provider.calendar(), None);
+    assert_wind(&provider.sample_at(2.0).unwrap(), 2);
+}
+
+#[test]
+fn counts_of_nanoseconds_are_times_like_any_other() {
+    let dir = dir();
+    let path = dir.path().join("ns.nc");
+    write(&path, |file| {
+        file.add_dimension("time", 3).unwrap();
+        let mut time = file.add_variable::<i64>("time", &["time"]).unwrap();
+        time.put_attribute("units", "nanoseconds since 1970-01-01").unwrap();
+        let values: Vec<i64> = (0..3).map(|h| (Y2000 as i64 + h * 3600) * 1_000_000_000 + 1).collect();
+        time.put_values(&values, ..).unwrap();
+        file.add_variable::<i32>("v", &["time"]).unwrap().put_values(&[4, 5, 6], ..).unwrap();
+    });
+    let provider = open(files(&[&path]));
+    assert_eq!(provider.refresh_times(), [Y2000, Y2000 + HOUR, Y2000 + 2.0 * HOUR]);
+    assert_eq!(value(&provider, Y2000 + 1.5 * HOUR), [5]);
+}
+
+#[test]
 fn times_that_stand_in_two_files_are_an_error_that_names_both() {
     let dir = dir();
     let a = winds(dir.path(), "a.nc", &hours(0..4), 0);

@@ -124,6 +124,31 @@ fn several_windows_fail_as_the_one_at_fault_would_alone() {
 }
 
 #[test]
+fn dimensions_of_one_name_are_told_apart() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    write(&path, |file| {
+        let above = file.add_dimension("x", 4).unwrap().identifier();
+        let mut group = file.add_group("inner").unwrap();
+        group.add_dimension("x", 2).unwrap();
+        let mut long = group.add_variable_from_identifiers::<i32>("long", &[above]).unwrap();
+        long.put_values(&[1, 2, 3, 4], ..).unwrap();
+        group.add_variable::<i32>("short", &["x"]).unwrap().put_values(&[5, 6], ..).unwrap();
+    });
+    let mut options = files(&[&path]);
+    options.group = Some("inner".into());
+    let provider = open(options);
+    let windows: Vec<Selection> =
+        vec![DimWindow::new().indices("x", vec![1, 0, 1]).into(), DimWindow::new().range("x", 0, 1).into()];
+    let samples = provider.sample_windows_at(0.0, &windows).unwrap();
+    for (sample, window) in samples.iter().zip(&windows) {
+        assert!(sample.same_bits(&provider.with_window(window.clone()).unwrap().sample_at(0.0).unwrap()));
+    }
+    assert!(samples[0].variable("long").unwrap().values.same_bits(&Values::I32(vec![2, 1, 2])));
+    assert!(samples[0].variable("short").unwrap().values.same_bits(&Values::I32(vec![6, 5, 6])));
+}
+
+#[test]
 fn what_is_wrong_outside_of_every_window_concerns_none() {
     let dir = tempdir().unwrap();
     let path = dir.path().join("a.nc");

@@ -27,10 +27,13 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
         touched.reverse();
         let coords: Vec<u64> = touched.iter().map(|t| t.coord).collect();
         match self.blocks.place(&coords, &self.subject)? {
-            Place::Absent => self.each_run(&touched, &mut |_, out, run| {
-                self.fill(out, run.len);
-                Ok(())
-            }),
+            Place::Absent => {
+                worker.stats.blocks_absent += 1;
+                self.each_run(&touched, &mut |_, out, run| {
+                    self.fill(out, run.len);
+                    Ok(())
+                })
+            }
             Place::Memory(bytes) => self.scatter(&touched, bytes, 0, &mut worker.picked),
             Place::Plain(offset) => self.read_plain(&touched, offset, worker),
             Place::Filtered { chunk, entry } => {

@@ -79,7 +79,8 @@ fn place(
             reader.damaged(format!("variable {}: its size overflows", String::from_utf8_lossy(&variable.name)))
         })?);
     }
-    let of_records: Vec<usize> = (0..stored.len()).filter(|v| is_record(&stored[*v])).collect();
+    let record_like: Vec<bool> = stored.iter().map(is_record).collect();
+    let of_records: Vec<usize> = (0..stored.len()).filter(|v| record_like[*v]).collect();
     let stride = match of_records[..] {
         // A lone record variable is not padded.
         [only] => Some(sizes[only]),
@@ -99,9 +100,9 @@ fn place(
 
     let mut variables = Vec::with_capacity(stored.len());
     for (v, variable) in stored.into_iter().enumerate() {
-        let of_records = of_records.contains(&v);
-        let count = if of_records { records } else { 1 };
-        let layout = match of_records {
+        let is_record = record_like[v];
+        let count = if is_record { records } else { 1 };
+        let layout = match is_record {
             true => Layout::Records { offset: variable.begin, stride },
             false => Layout::Contiguous { offset: variable.begin },
         };
@@ -109,7 +110,7 @@ fn place(
         let end = match count.checked_sub(1) {
             None => Some(0),
             Some(last) => last
-                .checked_mul(if of_records { stride } else { 0 })
+                .checked_mul(if is_record { stride } else { 0 })
                 .and_then(|n| n.checked_add(variable.begin)?.checked_add(sizes[v])),
         };
         if end.is_none_or(|end| end > reader.source.len()) {

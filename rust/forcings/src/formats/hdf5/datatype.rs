@@ -31,15 +31,16 @@ impl Datatype {
     /// Reads the body of a datatype message; `None` when it is cut short.
     pub(super) fn parse(body: &[u8]) -> Option<Self> {
         let mut fields = Fields(body);
-        let (class, bits, size) = (fields.u8()? & 0x0f, fields.uint(3)? as u32, fields.u32()? as usize);
+        let (class, bits, size) = head(&mut fields)?;
         let kind = match class {
             0 => integer(bits, size, fields)?,
             1 => float(bits, size, fields)?,
             3 => Kind::Text,
             7 if bits & 0x0f == 0 && size == 8 => Kind::Reference,
-            9 => match (bits & 0x0f, Datatype::parse(fields.0).map(|base| base.kind)) {
-                (1, _) => Kind::VarText,
-                (_, Some(Kind::Reference)) => Kind::References,
+            9 if bits & 0x0f == 1 => Kind::VarText,
+            // Of the base only its first fields: lists may nest as deep as the file likes.
+            9 => match head(&mut fields)? {
+                (7, bits, 8) if bits & 0x0f == 0 => Kind::References,
                 _ => Kind::Other("variable-length list".into()),
             },
             2 => Kind::Other("time".into()),
@@ -65,6 +66,11 @@ impl Datatype {
             Kind::Other(name) => ElementType::Other(name.clone()),
         }
     }
+}
+
+/// Class, bits of the class, and size.
+fn head(fields: &mut Fields) -> Option<(u8, u32, usize)> {
+    Some((fields.u8()? & 0x0f, fields.uint(3)? as u32, fields.u32()? as usize))
 }
 
 fn integer(bits: u32, size: usize, mut properties: Fields) -> Option<Kind> {
@@ -108,5 +114,19 @@ fn order(big: bool) -> ByteOrder {
         ByteOrder::Big
     } else {
         ByteOrder::Little
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_lists_need_no_stack() {
+        // As many levels as one message holds.
+        let body = [0x19, 0, 0, 0, 16, 0, 0, 0].repeat(8191);
+        let small = std::thread::Builder::new().stack_size(64 << 10);
+        let parsed = small.spawn(move || Datatype::parse(&body)).unwrap().join().unwrap().unwrap();
+        assert_eq!(parsed.kind, Kind::Other("variable-length list".into()));
     }
 }

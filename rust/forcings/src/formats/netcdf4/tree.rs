@@ -100,9 +100,10 @@ impl<'a> Tree<'a> {
     pub(super) fn into_target(mut self) -> (Vec<Dimension>, Vec<Found>) {
         let group = self.groups.swap_remove(self.target);
         let used: HashSet<usize> = group.variables.iter().flat_map(|v| v.axes.iter().flatten().copied()).collect();
+        let own: HashSet<usize> = group.dimensions.iter().copied().collect();
         let mut listed: Vec<usize> =
-            (0..self.dimensions.len()).filter(|d| used.contains(d) || group.dimensions.contains(d)).collect();
-        listed.sort_by_key(|d| (group.dimensions.contains(d), self.dimensions[*d].number));
+            (0..self.dimensions.len()).filter(|d| used.contains(d) || own.contains(d)).collect();
+        listed.sort_by_key(|d| (own.contains(d), self.dimensions[*d].number));
         let place: HashMap<usize, usize> = listed.iter().enumerate().map(|(i, d)| (*d, i)).collect();
         let dimensions = listed.iter().map(|d| self.dimensions[*d].dimension.clone()).collect();
         let found = |v: Member| {
@@ -238,12 +239,10 @@ impl<'a> Tree<'a> {
                 }
                 self.group(below, Some(parent))?;
             }
-            let order = self.groups[parent].below.clone();
             let mut children = std::mem::take(&mut self.groups[parent].children);
-            children.sort_by_key(|c| {
-                let name = self.groups[*c].path.rsplit('/').next().unwrap_or_default().to_string();
-                order.iter().position(|n| *n == name)
-            });
+            let below = self.groups[parent].below.iter().enumerate();
+            let order: HashMap<&str, usize> = below.map(|(i, name)| (name.as_str(), i)).collect();
+            children.sort_by_key(|c| order.get(self.groups[*c].path.rsplit('/').next().unwrap_or_default()).copied());
             self.groups[parent].children = children;
         }
         Ok(())
@@ -272,6 +271,11 @@ impl<'a> Tree<'a> {
         for child in self.groups[index].children.clone() {
             self.invent(child);
         }
+        let mut by_extent: HashMap<(u64, bool), Vec<usize>> = HashMap::new();
+        for &d in &self.groups[index].dimensions {
+            let Dimension { len, unlimited, .. } = self.dimensions[d].dimension;
+            by_extent.entry((len, unlimited)).or_default().push(d);
+        }
         for v in 0..self.groups[index].variables.len() {
             let variable = &self.groups[index].variables[v];
             let Ok(object) = &variable.object else { continue };
@@ -287,18 +291,17 @@ impl<'a> Tree<'a> {
                 if axes[i].is_some() {
                     continue;
                 }
-                let fits = |d: &&usize| {
-                    let dimension = &self.dimensions[**d].dimension;
-                    dimension.len == len && dimension.unlimited == unlimited && !axes.contains(&Some(**d))
-                };
-                let known = self.groups[index].dimensions.iter().find(fits).copied();
+                let alike = by_extent.entry((len, unlimited)).or_default();
+                let known = alike.iter().find(|d| !axes.contains(&Some(**d))).copied();
                 axes[i] = Some(known.unwrap_or_else(|| {
                     let number = self.next;
                     self.next = number.saturating_add(1);
                     let dimension = Dimension { name: format!("phony_dim_{number}"), len, unlimited };
                     self.dimensions.push(Scale { dimension, address: None, number });
-                    self.groups[index].dimensions.push(self.dimensions.len() - 1);
-                    self.dimensions.len() - 1
+                    let d = self.dimensions.len() - 1;
+                    self.groups[index].dimensions.push(d);
+                    alike.push(d);
+                    d
                 }));
             }
             self.groups[index].variables[v].axes = axes;

@@ -1,7 +1,12 @@
 //! What the group counts as held by its consumer, and that it lets go of what it need not keep.
 
 use super::fake::{group_of, take_all, Fake};
+use crate::dataset::Dataset;
+use crate::formats::Attribute;
 use crate::prefetch::{Order, PrefetchGroup};
+use crate::provider::Sampler;
+use crate::Result;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
 #[test]
@@ -68,4 +73,48 @@ fn a_closed_group_keeps_nothing() {
     group.close();
     assert_eq!(Arc::strong_count(&taken[0]["m"].data), 1);
     assert_eq!(group.alive_slots(), 1);
+}
+
+/// Counts the samples that are alive: each holds the tag.
+struct Counted {
+    times: Vec<f64>,
+    tag: Arc<[Attribute]>,
+    most: AtomicUsize,
+}
+
+impl Sampler for Counted {
+    fn refresh_times(&self) -> &[f64] {
+        &self.times
+    }
+
+    fn anchor(&self, t: f64) -> Result<f64> {
+        Ok(t)
+    }
+
+    fn sample_at(&self, _: f64) -> Result<Dataset> {
+        let dataset = Dataset { attributes: self.tag.clone(), ..Dataset::default() };
+        self.most.fetch_max(Arc::strong_count(&self.tag) - 1, Ordering::SeqCst);
+        Ok(dataset)
+    }
+
+    fn calendar(&self) -> Option<&str> {
+        None
+    }
+}
+
+#[test]
+fn a_long_sweep_keeps_the_epochs_ahead_and_the_last_one() {
+    for (depth, workers, inline) in [(1, 1, false), (2, 1, false), (4, 3, false), (2, 1, true)] {
+        let times = (0..300).map(f64::from).collect();
+        let counted = Arc::new(Counted { times, tag: Arc::new([]), most: AtomicUsize::new(0) });
+        let builder = PrefetchGroup::builder().member("m", counted.clone());
+        let group = builder.depth(depth).workers(workers).inline(inline).build().unwrap();
+        group.start(Order::Forward, None).unwrap();
+        for k in 0..300 {
+            drop(group.take(k).unwrap());
+        }
+        // What a take lets go of may be freed right after the next decode has begun.
+        let most = counted.most.load(Ordering::SeqCst);
+        assert!(most <= depth + 2, "{most} samples with depth {depth}");
+    }
 }

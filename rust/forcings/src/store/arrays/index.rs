@@ -87,15 +87,16 @@ impl Index {
         pool.insert(at, dataset);
     }
 
-    /// A name for the next dataset of a pool: that of the pool, or with the number of its datasets behind it.
-    pub(super) fn next_name(&self, pool: &PoolKey, planned: usize) -> String {
+    /// A name for the next dataset of a pool: that of the pool, or with the number of its datasets behind it. `planned`
+    /// are the names of those that are not entered yet.
+    pub(super) fn next_name(&self, pool: &PoolKey, planned: &[String]) -> String {
         let base = pool.base_name();
         let present = self.pool(pool);
-        match present.len() + planned {
+        match present.len() + planned.len() {
             0 => base,
             count => (count..)
                 .map(|k| format!("{base}__{k}"))
-                .find(|name| present.iter().all(|dataset| dataset.name != *name))
+                .find(|name| present.iter().all(|dataset| dataset.name != *name) && !planned.contains(name))
                 .expect("names are finite, numbers are not"),
         }
     }

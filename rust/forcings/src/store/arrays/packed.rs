@@ -3,10 +3,13 @@
 use super::pool::{fill, PoolKey};
 use super::Compression;
 use crate::array::ArrayHash;
-use crate::chunks::{ChunkTable, EncodeFilter, Layout};
+use crate::chunks::{ChunkEntry, ChunkTable, EncodeFilter, Layout};
 use crate::{Error, Result};
 use parking_lot::RwLock;
 use std::sync::Arc;
+
+/// No larger chunk is rewritten, unless one step of one array is larger: several are held at a time.
+const MAX_CHUNK_BYTES: usize = 16 << 20;
 
 /// One dataset whose columns are arrays of one pool.
 ///
@@ -89,11 +92,24 @@ impl PackedDataset {
             return Some((1, Vec::new()));
         }
         let chunks = self.row_chunks(layout)?;
+        if chunks.rows.checked_mul(self.row_bytes())? > MAX_CHUNK_BYTES.max(self.pool.block()) {
+            return None;
+        }
         Some((chunks.rows, compression.matching(&chunks.table.filters)?))
     }
 }
 
 impl DatasetState {
+    /// Whether no taken column lacks a chunk. Where one does, its cells must not become those of a new chunk.
+    pub(super) fn is_whole(&self, layout: &Layout) -> bool {
+        match layout {
+            Layout::Chunked(table) => {
+                self.hashes.iter().all(Option::is_none) || !table.entries.iter().any(ChunkEntry::is_absent)
+            }
+            _ => true,
+        }
+    }
+
     /// Where the chunks lie.
     ///
     /// # Errors

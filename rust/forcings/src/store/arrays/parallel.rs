@@ -34,7 +34,8 @@ pub(super) fn in_order<T: Send>(
         // Whatever ends this thread's part, the others must not wait for it.
         let _stop = Stop(&queue);
         for _ in 1..threads.min(jobs) {
-            scope.spawn(|| {
+            // Where the system refuses another thread, this one does its work.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || {
                 let mut scratch = Scratch::new();
                 while let Some(job) = queue.next() {
                     queue.put(job, caught(|| produce(job, &mut scratch)));

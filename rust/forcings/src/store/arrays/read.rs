@@ -5,7 +5,7 @@ use super::packed::{Column, DatasetState, PackedDataset};
 use super::rows::{zeroed, Columns};
 use super::{parallel, ArrayFile};
 use crate::array::{Array, ArrayHash, DType};
-use crate::chunks::{read_bytes_into, AxisRead, Layout, ReadRequest};
+use crate::chunks::{read_bytes_into, AxisRead, Layout, ReadRequest, MAX_EXPANSION};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -108,6 +108,17 @@ impl ArrayFile {
         Ok(hashes.iter().enumerate().map(|item| take(item).expect("every hash was read above")).collect())
     }
 
+    /// The type and the shape of an array.
+    ///
+    /// # Errors
+    /// `NotFound` for a hash that is not stored.
+    pub(crate) fn shape(&self, hash: &ArrayHash) -> Result<(DType, Vec<usize>)> {
+        match self.place(hash)? {
+            Place::Packed(Column { dataset, .. }) => Ok((dataset.pool.dtype, dataset.pool.array_shape())),
+            Place::Standalone(array) => Ok((array.dtype, self.standalone_shape(&array)?)),
+        }
+    }
+
     fn place(&self, hash: &ArrayHash) -> Result<Place> {
         let place = self.index.read().place(hash).cloned();
         place.ok_or_else(|| {
@@ -167,14 +178,7 @@ impl ArrayFile {
     }
 
     fn read_standalone(&self, array: &Standalone, part: Option<(usize, Range<usize>)>) -> Result<Array> {
-        let too_large =
-            |_| Error::Integrity(format!("{}: variable {} is too large", self.source.path().display(), array.name));
-        let mut shape: Vec<usize> = array
-            .shape
-            .iter()
-            .map(|&d| usize::try_from(d))
-            .collect::<std::result::Result<_, _>>()
-            .map_err(too_large)?;
+        let mut shape = self.standalone_shape(array)?;
         let mut axes = vec![AxisRead::All; shape.len()];
         if let Some((axis, range)) = part {
             check_range(axis, &range, &shape)?;
@@ -192,7 +196,7 @@ impl ArrayFile {
     }
 
     fn read_axes(&self, variable: &Variable<'_>, axes: &[AxisRead], shape: Vec<usize>) -> Result<Array> {
-        let mut bytes = zeroed(crate::array::byte_len(variable.dtype, &shape)?)?;
+        let mut bytes = self.room(crate::array::byte_len(variable.dtype, &shape)?)?;
         let request = ReadRequest {
             source: &*self.source,
             layout: variable.layout,
@@ -202,10 +206,36 @@ impl ArrayFile {
             axes,
             what: &format!("variable {}", variable.name),
         };
-        let threads = parallel::threads_for(bytes.len());
-        read_bytes_into(&request, &mut bytes, threads)?;
+        read_written(&request, &mut bytes)?;
         Array::new(variable.dtype, shape, bytes)
     }
+
+    fn standalone_shape(&self, array: &Standalone) -> Result<Vec<usize>> {
+        let shape: Option<Vec<usize>> = array.shape.iter().map(|&d| usize::try_from(d).ok()).collect();
+        let path = self.source.path().display();
+        shape.ok_or_else(|| Error::Integrity(format!("{path}: variable {} is too large", array.name)))
+    }
+
+    /// A buffer for `len` bytes of values, if the file can hold as many.
+    fn room(&self, len: usize) -> Result<Vec<u8>> {
+        if len as u64 > self.source.len().saturating_mul(MAX_EXPANSION as u64) {
+            let path = self.source.path().display();
+            return Err(Error::Integrity(format!(
+                "{path}: an array of {len} bytes was never written: it is too large"
+            )));
+        }
+        zeroed(len)
+    }
+}
+
+/// Reads values all of which were written: an array has no cells of another kind.
+fn read_written(request: &ReadRequest<'_>, bytes: &mut [u8]) -> Result<()> {
+    let stats = read_bytes_into(request, bytes, parallel::threads_for(bytes.len()))?;
+    if stats.blocks_absent > 0 {
+        let path = request.source.path().display();
+        return Err(Error::Integrity(format!("{path}: a part of {} was never written", request.what)));
+    }
+    Ok(())
 }
 
 fn slice(range: &Range<usize>) -> AxisRead {

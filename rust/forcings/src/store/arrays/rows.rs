@@ -3,7 +3,9 @@
 use super::packed::{PackedDataset, RowChunks};
 use super::parallel;
 use crate::array::ArrayHash;
-use crate::chunks::{encode_chunk, fetch_chunk, ByteSource, ChunkSite, EncodeFilter, Scratch};
+use crate::chunks::{
+    check_expansion, encode_chunk, fetch_chunk, ByteSource, ChunkEntry, ChunkSite, EncodeFilter, Scratch,
+};
 use crate::{Error, Result};
 use std::ops::Range;
 
@@ -103,15 +105,17 @@ impl Columns<'_> {
     pub(super) fn read(&self) -> Result<Vec<Vec<u8>>> {
         let block = self.dataset.pool.block();
         let own = self.rows.len() * block;
+        if own == 0 {
+            return Ok(vec![Vec::new(); self.columns.len()]);
+        }
+        let height = self.chunks.rows;
+        let chunks = self.rows.start / height..self.rows.end.div_ceil(height);
+        // Before there is memory for what a damaged file only claims to have.
+        chunks.clone().try_for_each(|chunk| self.entry(chunk).map(drop))?;
         let mut columns = Vec::new();
         for _ in self.columns {
             columns.push(zeroed(own)?);
         }
-        if own == 0 {
-            return Ok(columns);
-        }
-        let height = self.chunks.rows;
-        let chunks = self.rows.start / height..self.rows.end.div_ceil(height);
         let threads = parallel::threads_for(self.rows.len() * self.dataset.row_bytes()).min(chunks.len());
         // Each part is a run of chunks with the pieces of the columns that they fill.
         let each = chunks.len().div_ceil(threads);
@@ -131,15 +135,34 @@ impl Columns<'_> {
         std::thread::scope(|scope| {
             let mut parts = parts.into_iter();
             let own = parts.next();
-            let others: Vec<_> = parts.map(|(part, pieces)| scope.spawn(move || self.fill(part, pieces))).collect();
+            let spawn = |work| std::thread::Builder::new().spawn_scoped(scope, work);
+            let others: Vec<_> = parts.map(|(part, pieces)| spawn(move || self.fill(part, pieces))).collect();
             let mut result = own.map_or(Ok(()), |(part, pieces)| self.fill(part, pieces));
             for other in others {
-                let ended = other.join().unwrap_or_else(|_| Err(Error::Panic("a read of chunks panicked".into())));
+                let ended = match other.map(std::thread::ScopedJoinHandle::join) {
+                    Ok(ended) => ended.unwrap_or_else(|_| Err(Error::Panic("a read of chunks panicked".into()))),
+                    Err(refused) => Err(Error::io(self.source.path(), refused)),
+                };
                 result = result.and(ended);
             }
             result
         })?;
         Ok(columns)
+    }
+
+    /// Where a chunk lies, if it was written and may have all the bytes of one.
+    fn entry(&self, chunk: usize) -> Result<ChunkEntry> {
+        let entry = self.chunks.table.entries.get(chunk).filter(|entry| !entry.is_absent());
+        let entry = *entry.ok_or_else(|| {
+            let path = self.source.path().display();
+            Error::Integrity(format!("{path}: chunk {chunk} of {} was never written", self.dataset.name))
+        })?;
+        let bytes = self.chunks.rows * self.dataset.row_bytes();
+        check_expansion(entry, &self.chunks.table.filters, bytes, &self.site(chunk)).map(|()| entry)
+    }
+
+    fn site(&self, chunk: usize) -> ChunkSite<'_> {
+        ChunkSite { path: self.source.path(), what: &self.dataset.name, chunk }
     }
 
     /// The rows of these chunks that are asked for.
@@ -154,13 +177,8 @@ impl Columns<'_> {
         let mut plain = zeroed(self.chunks.rows * row)?;
         let first = self.clipped(&part).start;
         for chunk in part {
-            let entry = self.chunks.table.entries.get(chunk).filter(|entry| !entry.is_absent());
-            let entry = entry.ok_or_else(|| {
-                let path = self.source.path().display();
-                Error::Integrity(format!("{path}: chunk {chunk} of {} was never written", self.dataset.name))
-            })?;
-            let site = ChunkSite { path: self.source.path(), what: &self.dataset.name, chunk };
-            fetch_chunk(self.source, *entry, &self.chunks.table.filters, &mut plain, &mut scratch, &site)?;
+            let (entry, site) = (self.entry(chunk)?, self.site(chunk));
+            fetch_chunk(self.source, entry, &self.chunks.table.filters, &mut plain, &mut scratch, &site)?;
             let rows = self.clipped(&(chunk..chunk + 1));
             let within = (rows.start - chunk * self.chunks.rows) * row;
             let target = (rows.start - first) * block..(rows.end - first) * block;

@@ -11,7 +11,7 @@ use crate::formats::hdf5::Hdf5File;
 use crate::store::h5::{H5File, Variable, VariableSpec};
 use crate::{Error, Result};
 use parking_lot::MutexGuard;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// HDF5's side of the file.
@@ -145,6 +145,11 @@ impl ArrayFile {
         }
     }
 
+    /// Whether no write has failed since it was opened.
+    pub(crate) fn can_be_written(&self) -> bool {
+        self.writer.lock().file.as_ref().is_none_or(|file| file.check_whole().is_ok())
+    }
+
     /// Flushes, closes and gives the lock of the file up; a second call does nothing. Whoever still holds
     /// [`ArrayFile::source`] or a dataset reads `Closed` errors.
     ///
@@ -154,7 +159,8 @@ impl ArrayFile {
         let mut writer = self.writer.lock();
         writer.closed = true;
         let closed = match writer.file.take() {
-            Some(file) => file.close().and_then(|()| self.layer.commit()),
+            // Closing writes once more: what HDF5 keeps of free space, and the superblock.
+            Some(file) => file.close().and_then(|()| self.layer.commit()).and_then(|()| self.layer.sync()),
             None => Ok(()),
         };
         self.layer.release();
@@ -195,7 +201,7 @@ impl ArrayFile {
         let (dataset, column) = match self.free_column(pool) {
             Some(place) => place,
             None => {
-                let name = self.index.read().next_name(pool, 0);
+                let name = self.index.read().next_name(pool, &[]);
                 let mut made = Vec::new();
                 let new = self
                     .create_dataset(writer, pool, name, pool.incremental_columns(), &mut made)
@@ -222,8 +228,9 @@ impl ArrayFile {
         index.pool(pool).iter().find_map(|dataset| {
             let state = dataset.state.read();
             let column = state.hashes.iter().position(Option::is_none)?;
-            dataset.writable(state.layout().ok()?, self.compression)?;
-            Some((dataset.clone(), column))
+            let layout = state.layout().ok()?;
+            dataset.writable(layout, self.compression)?;
+            state.is_whole(layout).then(|| (dataset.clone(), column))
         })
     }
 
@@ -237,9 +244,12 @@ impl ArrayFile {
     ) -> Result<()> {
         let mut state = dataset.state.write();
         let layout = state.layout()?.clone();
+        // Whatever ends this early, no reader uses an address that may be another chunk's by then.
+        state.layout = Err(format!("a change of {} was left unfinished; open the store again", dataset.name));
         let written = self.hdf5(writer).and_then(|file| {
             let group = file.group(GROUP)?;
-            if let Some((rows, encoders)) = dataset.writable(&layout, self.compression) {
+            let writable = dataset.writable(&layout, self.compression).filter(|_| state.is_whole(&layout));
+            if let Some((rows, encoders)) = writable {
                 let data = group.variable(&dataset.name)?;
                 let present = dataset.row_chunks(&layout);
                 let present = present.as_ref().map(|chunks| (&*self.source, chunks));
@@ -276,8 +286,10 @@ impl ArrayFile {
         arrays: &[(ArrayHash, ArrayView<'_>)],
         made: &mut Vec<NewDataset>,
     ) -> Result<()> {
-        for (planned, arrays) in arrays.chunks(pool.max_columns()).enumerate() {
-            let name = self.index.read().next_name(pool, planned);
+        let mut names: Vec<String> = Vec::new();
+        for arrays in arrays.chunks(pool.max_columns()) {
+            let name = self.index.read().next_name(pool, &names);
+            names.push(name.clone());
             let columns = arrays.len();
             let (data, hashes) = self.create_dataset(writer, pool, name.clone(), columns, made)?;
             let dataset = PackedDataset::planned(name, pool.clone(), columns);
@@ -374,7 +386,7 @@ impl ArrayFile {
     }
 
     fn remove_columns(&self, writer: &mut Writer, hashes: &[ArrayHash]) -> Result<()> {
-        let mut datasets: Vec<(Arc<PackedDataset>, Vec<usize>)> = Vec::new();
+        let mut datasets: BTreeMap<String, (Arc<PackedDataset>, BTreeSet<usize>)> = BTreeMap::new();
         {
             let mut index = self.index.write();
             for hash in hashes {
@@ -383,22 +395,19 @@ impl ArrayFile {
                     // The variable stays: netCDF cannot remove one, and a reader may be about to use its address.
                     Some(Place::Standalone(_)) => index.forget(hash),
                     Some(Place::Packed(Column { dataset, column })) => {
-                        let known = datasets.iter_mut().find(|(other, _)| Arc::ptr_eq(other, &dataset));
-                        match known {
-                            Some((_, columns)) if columns.contains(&column) => {}
-                            Some((_, columns)) => columns.push(column),
-                            None => datasets.push((dataset, vec![column])),
-                        }
+                        let (_, columns) = datasets.entry(dataset.name.clone()).or_insert((dataset, BTreeSet::new()));
+                        columns.insert(column);
                     }
                 }
             }
         }
-        for (dataset, columns) in datasets {
-            self.free(writer, &dataset, &columns)?;
+        for (dataset, columns) in datasets.into_values() {
+            self.free(writer, &dataset, &columns.into_iter().collect::<Vec<_>>())?;
         }
         Ok(())
     }
 
+    /// Frees these columns, which ascend.
     fn free(&self, writer: &mut Writer, dataset: &PackedDataset, columns: &[usize]) -> Result<()> {
         let slots = self.hdf5(writer)?.group(GROUP)?.variable(&format!("{}_h", dataset.name))?;
         let hashes: Vec<ArrayHash> = {
@@ -406,7 +415,9 @@ impl ArrayFile {
             columns.iter().filter_map(|&column| state.hashes[column]).collect()
         };
         self.forget(&hashes);
-        columns.iter().try_for_each(|&column| slots.write_strings(column, &[String::new()]))?;
+        for run in columns.chunk_by(|a, b| a + 1 == *b) {
+            slots.write_strings(run[0], &vec![String::new(); run.len()])?;
+        }
         let edits: Vec<_> = columns.iter().map(|&column| (column, Edit::Zero)).collect();
         self.change(writer, dataset, &edits, |_| Ok(()))
     }

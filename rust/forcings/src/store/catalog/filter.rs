@@ -29,29 +29,30 @@ impl Filter {
     /// The condition on the table `a`, with its parameters.
     pub(super) fn condition(&self) -> (String, Vec<Value>) {
         let mut condition = Condition::default();
+        // The rarest values first.
+        if let Some(ids) = &self.ids {
+            condition.any_of(ids);
+        }
         if let Some(id) = self.owner_id {
-            condition.equal("a.owner_id", id);
-        }
-        if let Some(category) = self.owner_category {
-            condition.equal("a.owner_category", category.name().to_string());
-        }
-        if let Some(owner_type) = &self.owner_type {
-            condition.equal("a.owner_type", owner_type.clone());
+            condition.equal("owner_id", id);
         }
         if let Some(name) = &self.name {
-            condition.equal("a.name", name.clone());
+            condition.equal("name", name.clone());
+        }
+        if let Some(owner_type) = &self.owner_type {
+            condition.equal("owner_type", owner_type.clone());
         }
         if let Some(resolution) = self.resolution {
-            condition.equal("a.resolution", resolution.to_string());
+            condition.equal("resolution", resolution.to_string());
         }
         if let Some(series_type) = self.series_type {
-            condition.equal("a.time_series_type", series_type.name().to_string());
+            condition.equal("time_series_type", series_type.name().to_string());
+        }
+        if let Some(category) = self.owner_category {
+            condition.equal("owner_category", category.name().to_string());
         }
         for (key, value) in self.features.iter() {
             condition.feature(key, value);
-        }
-        if let Some(ids) = &self.ids {
-            condition.any_of("a.id", ids);
         }
         condition.finish()
     }
@@ -59,19 +60,28 @@ impl Filter {
 
 #[derive(Default)]
 struct Condition {
+    /// The column whose index finds the rows: that of the first term.
+    searched: Option<&'static str>,
     terms: Vec<String>,
     parameters: Vec<Value>,
 }
 
 impl Condition {
-    fn equal(&mut self, column: &str, value: impl Into<Value>) {
+    /// To SQLite every index is as good as the next; the `+` keeps it from one that finds most rows where another finds
+    /// few.
+    fn equal(&mut self, column: &'static str, value: impl Into<Value>) {
+        let searched = *self.searched.get_or_insert(column);
+        // The index of owners has their category too.
+        let helps = searched == column || (searched, column) == ("owner_id", "owner_category");
+        let sign = if helps { "" } else { "+" };
         let parameter = self.bind(value.into());
-        self.terms.push(format!("{column} = {parameter}"));
+        self.terms.push(format!("{sign}a.{column} = {parameter}"));
     }
 
-    fn any_of(&mut self, column: &str, ids: &[SeriesId]) {
+    fn any_of(&mut self, ids: &[SeriesId]) {
+        self.searched = Some("id");
         let list = self.bind(json_list(ids).into());
-        self.terms.push(format!("{column} IN (SELECT value FROM json_each({list}))"));
+        self.terms.push(format!("a.id IN (SELECT value FROM json_each({list}))"));
     }
 
     fn feature(&mut self, key: &str, value: &FeatureValue) {

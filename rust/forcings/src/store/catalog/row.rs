@@ -73,6 +73,11 @@ impl Catalog {
         if features.is_empty() {
             return Err(self.damage(format_args!("the feature set {} of a series is missing", hex(hash))));
         }
+        // SQLite keeps no negative zero, which other writers hash.
+        let zero = |value: &FeatureValue| matches!(value, FeatureValue::Float(x) if *x == 0.0);
+        if features.hash() != *hash && !features.iter().any(|(_, value)| zero(value)) {
+            return Err(self.damage(format_args!("the feature set {} of a series has other content", hex(hash))));
+        }
         Ok(features)
     }
 }

@@ -230,6 +230,37 @@ fn filters_select_and_combine() {
     check(Filter { owner_id: Some(1), name: Some("load".into()), features: year(2040), ..all() }, &[3]);
 }
 
+/// Two indexes of one column look alike to SQLite, which knows nothing of how often a value stands in a column.
+#[test]
+fn a_listing_searches_by_what_is_rare() {
+    let catalog = Catalog::memory().unwrap();
+    let broad = Filter {
+        owner_category: Some(OwnerCategory::Component),
+        owner_type: Some("Bus".into()),
+        resolution: Some(Period::hours(1)),
+        series_type: Some(SeriesType::SingleTimeSeries),
+        ..Filter::default()
+    };
+    let owner = Filter { owner_id: Some(7), ..broad.clone() };
+    let plans = [
+        (Filter { ids: Some(vec![SeriesId(1)]), name: Some("load".into()), ..owner.clone() }, "PRIMARY KEY"),
+        (Filter { name: Some("load".into()), ..owner.clone() }, "owner_id=?"),
+        (Filter { owner_category: None, ..owner.clone() }, "owner_id=?"),
+        (owner, "owner_id=?"),
+        (Filter { name: Some("load".into()), ..broad.clone() }, "(name=?"),
+        (broad.clone(), "owner_type=?"),
+        (Filter { owner_type: None, ..broad }, "(resolution=?"),
+    ];
+    for (filter, wanted) in plans {
+        let (condition, parameters) = filter.condition();
+        let sql =
+            format!("EXPLAIN QUERY PLAN SELECT * FROM time_series_associations a WHERE {condition} ORDER BY a.id");
+        let mut statement = catalog.connection.prepare(&sql).unwrap();
+        let plan: String = statement.query_row(rusqlite::params_from_iter(parameters), |row| row.get(3)).unwrap();
+        assert!(plan.starts_with("SEARCH a") && plan.contains(wanted), "{filter:?}: {plan}");
+    }
+}
+
 #[test]
 fn lookups_by_id_keep_the_order_and_name_what_is_missing() {
     let mut catalog = Catalog::memory().unwrap();
@@ -355,6 +386,8 @@ fn damaged_rows_are_named() {
     let mut catalog = Catalog::memory().unwrap();
     let features = Features::from_iter([("year", 2030)]);
     let id = insert(&mut catalog, Owner::component(1, "Bus"), "a", Period::hours(1), features).unwrap();
+    let two = Features::from_iter([("year", 2030), ("case", 1)]);
+    insert(&mut catalog, Owner::component(2, "Bus"), "a", Period::hours(1), two).unwrap();
     for (column, value) in [
         ("initial_timestamp", "'+10000-01-01T00:00:00+00:00'"),
         ("initial_timestamp", "x'ff'"),
@@ -383,6 +416,8 @@ fn damaged_rows_are_named() {
         "UPDATE feature_sets SET value_int = NULL",
         "UPDATE feature_sets SET value_kind = 'float'",
         "UPDATE feature_sets SET value_int = 'x'",
+        "UPDATE feature_sets SET value_int = 2031",
+        "DELETE FROM feature_sets WHERE key = 'case'",
         "DELETE FROM feature_sets",
     ] {
         catalog.connection.execute_batch("SAVEPOINT s").unwrap();

@@ -187,6 +187,15 @@ fn a_durable_add_that_cannot_be_committed_is_undone() {
     assert_eq!(names(&open_copy(&store, dir.path())), ["kept", "next"]);
 }
 
+/// A store, and its disk with room for any number of writes.
+fn on_a_disk_that_may_fill_up() -> (Arc<Full>, Store) {
+    let layer = Arc::new(Full { inner: MemoryFile::new(), left: usize::MAX.into() });
+    let arrays = ArrayFile::create(layer.clone(), Compression::default(), &[]).unwrap();
+    let path = Path::new("full.nc");
+    let shared = Shared::new(path, false, Promise::EveryFlush, arrays, Catalog::memory().unwrap()).unwrap();
+    (layer, Store::of(shared))
+}
+
 /// Changes the store until something fails; `expected` follows what succeeded.
 fn change(store: &Store, expected: &mut Vec<&str>) -> Result<()> {
     let (c, d, e) = (ramp(20), ramp(30), ramp(40));
@@ -204,11 +213,7 @@ fn change(store: &Store, expected: &mut Vec<&str>) -> Result<()> {
 fn a_disk_that_fills_up_under_the_arrays_leaves_no_rows_without_one() {
     let mut failures = 0;
     for left in 0.. {
-        let layer = Arc::new(Full { inner: MemoryFile::new(), left: usize::MAX.into() });
-        let arrays = ArrayFile::create(layer.clone(), Compression::default(), &[]).unwrap();
-        let path = Path::new("full.nc");
-        let shared = Shared::new(path, false, Promise::EveryFlush, arrays, Catalog::memory().unwrap()).unwrap();
-        let store = Store::of(shared);
+        let (layer, store) = on_a_disk_that_may_fill_up();
         add(&store, 1, "a", &ramp(0));
         add(&store, 1, "b", &ramp(10));
         store.flush().unwrap();
@@ -231,4 +236,23 @@ fn a_disk_that_fills_up_under_the_arrays_leaves_no_rows_without_one() {
         failures += 1;
     }
     assert!(failures > 10, "{failures}");
+}
+
+#[test]
+fn a_store_whose_disk_was_full_can_be_closed_and_opened_again() {
+    let (layer, store) = on_a_disk_that_may_fill_up();
+    add(&store, 1, "unflushed", &ramp(0));
+    layer.left.store(0, Ordering::Relaxed);
+    let values = ramp(10);
+    assert_eq!(store.add(&series(2, "refused", &values)).unwrap_err().kind(), ErrorKind::Io);
+    layer.left.store(usize::MAX, Ordering::Relaxed);
+    assert_eq!(store.add(&series(2, "refused", &values)).unwrap_err().kind(), ErrorKind::Hdf5);
+    assert_eq!(names(&store), ["unflushed"]);
+    assert_eq!(store.flush().unwrap_err().kind(), ErrorKind::Hdf5);
+    assert!(store.is_open());
+    // The close that gives the lock up says that something was lost; the next has nothing to say.
+    assert_eq!(store.close().unwrap_err().kind(), ErrorKind::Hdf5);
+    assert!(!store.is_open());
+    store.close().unwrap();
+    assert_eq!(store.list(&Filter::default()).unwrap_err().kind(), ErrorKind::Closed);
 }

@@ -6,6 +6,8 @@ use crate::store::catalog::{Catalog, MetaKey};
 use crate::store::h5::PlainFile;
 use crate::store::pair::catalog_path;
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 fn create(path: &Path) -> Result<Store> {
@@ -92,6 +94,29 @@ fn a_stale_journal_is_not_played_into_a_new_catalog() {
     add(&store, 1, "load", &ramp(0));
     drop(store);
     assert_eq!(names(&Store::open(&path, &reading()).unwrap()), ["load"]);
+    assert_eq!(listing(dir.path()), ["a.nc", "a.nc.sqlite"]);
+}
+
+#[test]
+fn a_stale_write_ahead_log_is_not_played_into_a_new_catalog() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    let log = dir.path().join("a.nc.sqlite-wal");
+    let store = create(&path).unwrap();
+    add(&store, 1, "old", &ramp(0));
+    store.close().unwrap();
+    let other = rusqlite::Connection::open(catalog_path(&path)).unwrap();
+    let mode = other.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0)).unwrap();
+    assert_eq!(mode, "wal");
+    other.execute("UPDATE time_series_associations SET name = 'older'", []).unwrap();
+    let left = fs::read(&log).unwrap();
+    drop(other);
+    fs::write(&log, left).unwrap();
+    let store = Store::create(&path, &overwrite()).unwrap();
+    assert!(all(&store).is_empty());
+    add(&store, 1, "new", &ramp(0));
+    drop(store);
+    assert_eq!(names(&Store::open(&path, &reading()).unwrap()), ["new"]);
     assert_eq!(listing(dir.path()), ["a.nc", "a.nc.sqlite"]);
 }
 
@@ -226,4 +251,67 @@ fn another_process_is_told_who_holds_the_store() {
     add(&store, 1, "load", &ramp(0));
     store.close().unwrap();
     assert_eq!(child().matches("<opened>").count(), 2);
+}
+
+#[test]
+fn a_count_of_commits_at_its_end_is_no_crash() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    let store = create(&path).unwrap();
+    sql(&store, &format!("UPDATE forcings_meta SET value = '{}' WHERE key = 'generation'", u64::MAX));
+    store.close().unwrap();
+    let store = Store::open(&path, &writable()).unwrap();
+    add(&store, 1, "load", &ramp(0));
+    store.flush().unwrap();
+    store.close().unwrap();
+    assert_eq!(names(&Store::open(&path, &reading()).unwrap()), ["load"]);
+}
+
+/// Runs itself in a second process that may not write what it reads.
+#[test]
+fn files_and_folder_without_write_permission_are_read() {
+    const NAME: &str = "store::tests::pair::files_and_folder_without_write_permission_are_read";
+    const VARIABLE: &str = "FORCINGS_TEST_PROTECTED_STORE";
+    if let Ok(path) = std::env::var(VARIABLE) {
+        let store = Store::open(&path, &reading()).unwrap();
+        let other = Store::open(&path, &reading()).unwrap();
+        for info in all(&store) {
+            assert_eq!(other.read(info.id).unwrap().values, ramp(0));
+        }
+        drop((store, other));
+        let error = Store::open(&path, &writable()).unwrap_err();
+        println!("<{:?}: {error}>", error.kind());
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    let store = create(&path).unwrap();
+    add(&store, 1, "load", &ramp(0));
+    store.close().unwrap();
+    let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    mode(&path, 0o444);
+    mode(&catalog_path(&path), 0o444);
+    mode(dir.path(), 0o555);
+    let program = std::env::current_exe().unwrap();
+    let mut child = Command::new(&program);
+    child.args(["--exact", NAME, "--nocapture"]).env(VARIABLE, &path).current_dir("/");
+    if fs::metadata(dir.path()).unwrap().uid() == 0 {
+        // Root may write everything: the child is somebody else, who needs a program that it may run.
+        let copy = tempfile::tempdir().unwrap();
+        let place = copy.path().join("tests");
+        fs::copy(&program, &place).unwrap();
+        mode(copy.path(), 0o755);
+        child = Command::new(&place);
+        child.args(["--exact", NAME, "--nocapture"]).env(VARIABLE, &path).current_dir("/").uid(65_534).gid(65_534);
+        check_protected(child);
+    } else {
+        check_protected(child);
+    }
+    mode(dir.path(), 0o755);
+}
+
+fn check_protected(mut child: Command) {
+    let output = child.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && text.contains("<Io"), "{text}{}", String::from_utf8_lossy(&output.stderr));
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::array::DType;
+use proptest::prelude::*;
 
 #[test]
 fn every_type_and_shape_reads_back() {
@@ -210,4 +211,85 @@ fn a_store_for_reading_takes_no_change() {
     drop(readers);
     let after = (std::fs::read(&path).unwrap(), std::fs::read(super::super::pair::catalog_path(&path)).unwrap());
     assert!(before == after, "reading changed a file");
+}
+
+#[test]
+fn a_row_that_does_not_fit_its_array_is_refused_by_every_read() {
+    let (_dir, stores) = stores();
+    for store in stores {
+        let id = add(&store, 1, "load", &ramp(0));
+        for change in ["length = 3", "length = 5", "length = 0", "dtype = 'i64'", "element_shape = '[1]'"] {
+            sql(&store, &format!("SAVEPOINT s; UPDATE time_series_associations SET {change}"));
+            let hour = UnixMillis(START.0 + HOUR);
+            for result in [
+                store.read(id).map(|_| ()),
+                store.read_range(id, Some(START), Some(hour)).map(|_| ()),
+                store.read_range(id, Some(hour), Some(hour)).map(|_| ()),
+                store.read_many(&[id]).map(|_| ()),
+            ] {
+                let error = result.unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Integrity, "{change}: {error}");
+                assert!(error.to_string().contains("`load` of Component 1"), "{error}");
+            }
+            sql(&store, "ROLLBACK TO s; RELEASE s");
+        }
+        assert_eq!(store.read(id).unwrap().values, ramp(0));
+    }
+}
+
+#[test]
+fn a_truncated_array_file_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    let store = Store::create(&path, &CreateOptions::default()).unwrap();
+    add(&store, 1, "load", &ramp(0));
+    store.close().unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    for len in (0..whole.len()).step_by(whole.len() / 40).chain([whole.len() - 1]) {
+        std::fs::write(&path, &whole[..len]).unwrap();
+        for options in [reading(), writable()] {
+            let error = Store::open(&path, &options).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Format, "{len} bytes: {error}");
+            assert!(error.to_string().contains("a.nc"), "{error}");
+        }
+    }
+    std::fs::write(&path, &whole).unwrap();
+    assert_eq!(names(&Store::open(&path, &writable()).unwrap()), ["load"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn flipped_bytes_of_the_array_file_do_no_harm(
+        flips in prop::collection::vec((any::<prop::sample::Index>(), 1u8..), 1..12),
+    ) {
+        static WHOLE: std::sync::OnceLock<[Vec<u8>; 2]> = std::sync::OnceLock::new();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.nc");
+        let catalog = super::super::pair::catalog_path(&path);
+        let [arrays, rows] = WHOLE.get_or_init(|| {
+            let store = Store::create(&path, &CreateOptions { overwrite: true, ..CreateOptions::default() }).unwrap();
+            let all: Vec<Array> = (0..3).map(|n| ramp(n * 10)).collect();
+            store.add_bulk(&[series(1, "load", &all[0]), series(2, "load", &all[1])]).unwrap();
+            add(&store, 3, "load", &all[2]);
+            store.close().unwrap();
+            [std::fs::read(&path).unwrap(), std::fs::read(&catalog).unwrap()]
+        });
+        let mut damaged = arrays.clone();
+        for (at, by) in flips {
+            damaged[at.index(arrays.len())] ^= by;
+        }
+        std::fs::write(&path, damaged).unwrap();
+        std::fs::write(&catalog, rows).unwrap();
+        if let Ok(store) = Store::open(&path, &reading()) {
+            for info in all(&store) {
+                let _ = store.read(info.id);
+            }
+            let hourly = Filter { resolution: Some(Period::hours(1)), ..Filter::default() };
+            if let Ok(mut reader) = crate::readers::StaticReader::build(&store, &hourly) {
+                (0..4).for_each(|step| drop(reader.read_step(step)));
+            }
+        }
+    }
 }

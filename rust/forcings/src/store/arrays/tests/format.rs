@@ -306,3 +306,95 @@ fn a_store_without_its_groups_is_refused() {
     assert_eq!(error.kind(), ErrorKind::Integrity);
     assert!(error.to_string().contains("/time_series is missing"), "{error}");
 }
+
+#[test]
+fn a_root_attribute_may_be_set_for_ever() {
+    // HDF5 numbers the attributes that were ever made on an object with 16 bits; every commit sets one.
+    let layer: Arc<dyn FileLayer> = Arc::new(MemoryFile::new());
+    let file = ArrayFile::create(layer.clone(), DEFAULT, &[]).unwrap();
+    for n in 0..66_000 {
+        file.set_attribute("generation", &n.to_string()).unwrap();
+    }
+    file.flush().unwrap();
+    let again = ArrayFile::open(layer).unwrap();
+    assert_eq!(again.attribute("generation").as_deref(), Some("65999"));
+}
+
+#[test]
+fn names_of_a_batch_pass_over_those_that_are_there() {
+    // One column of this pool fills a dataset, and the only one that is there has not the first name.
+    let wide = pool(DType::F64, &[200_000], 1);
+    let name = |suffix: &str| format!("{}{suffix}", wide.base_name());
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.nc");
+    create(&path).close().unwrap();
+    {
+        let mut nc = netcdf::append(&path).unwrap();
+        let mut group = nc.group_mut("time_series/single").unwrap().unwrap();
+        let (data, slots) = (name("__1"), name("__1_h"));
+        for (dimension, len) in [("t", 1), ("c", 1), ("e0", 200_000)] {
+            group.add_dimension(&format!("{data}_{dimension}"), len).unwrap();
+        }
+        let axes = ["t", "c", "e0"].map(|dimension| format!("{data}_{dimension}"));
+        group.add_variable::<f64>(&data, &[&axes[0], &axes[1], &axes[2]]).unwrap();
+        let mut slots = group.add_string_variable(&slots, &[&axes[1]]).unwrap();
+        slots.put_string("", [0]).unwrap();
+    }
+    let file = open(&path, false);
+    let hashes = put_batch(&file, &wide, 0..3);
+    assert_eq!(places(&file, &hashes), ["__2", "__3", "__4"].map(|suffix| format!("{}:0", name(suffix))));
+    for (seed, hash) in hashes.iter().enumerate() {
+        assert_eq!(file.read(hash).unwrap(), array(&wide, seed));
+    }
+}
+
+#[test]
+fn dimension_numbers_of_others_may_be_any() {
+    let layer: Arc<dyn FileLayer> = Arc::new(MemoryFile::new());
+    let made = H5File::create(&layer).unwrap();
+    made.set_text("data_format_version", "0.11.0").unwrap();
+    made.create_group("/time_series").unwrap();
+    made.create_group("/time_series/single").unwrap().create_scale("last", 1, i32::MAX - 1).unwrap();
+    made.close().unwrap();
+    let file = ArrayFile::open(layer).unwrap();
+    let series = pool(DType::F64, &[], 4);
+    let one = array(&series, 1);
+    let error = file.put_one(&series, one.view().hash(), one.view()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Integrity, "{error}");
+    assert!(!file.contains(&one.view().hash()));
+}
+
+#[test]
+fn cells_that_were_never_written_are_no_values() {
+    let alone = array(&pool(DType::F64, &[], 4), 8).view().hash();
+    let packed = array(&pool(DType::F32, &[], 4), 8).view().hash();
+    for chunked in [false, true] {
+        let file = foreign(|nc| {
+            let mut group = nc.group_mut("time_series/single").unwrap().unwrap();
+            let (name, data) = (format!("arr_{}", alone.to_hex()), "sts_f32_s_4_PT1H");
+            for (dimension, len) in [("a", 4), ("t", 4), ("c", 2)] {
+                group.add_dimension(dimension, len).unwrap();
+            }
+            let mut variable = group.add_variable::<f64>(&name, &["a"]).unwrap();
+            if chunked {
+                variable.set_chunking(&[2]).unwrap();
+                variable.put_values(&[1.0, 2.0], 2..4).unwrap();
+            }
+            let mut variable = group.add_variable::<f32>(data, &["t", "c"]).unwrap();
+            if chunked {
+                variable.set_chunking(&[4, 1]).unwrap();
+                variable.put_values(&[1.0f32; 4], (.., 0..1)).unwrap();
+            }
+            let mut slots = group.add_string_variable(&format!("{data}_h"), &["c"]).unwrap();
+            slots.put_string("", [0]).unwrap();
+            slots.put_string(&packed.to_hex(), [1]).unwrap();
+        })
+        .unwrap();
+        for hash in [alone, packed] {
+            for error in [file.read(&hash).unwrap_err(), file.read_rows(&hash, 0..1).unwrap_err()] {
+                assert_eq!(error.kind(), ErrorKind::Integrity, "{error}");
+                assert!(error.to_string().contains("never written"), "{error}");
+            }
+        }
+    }
+}

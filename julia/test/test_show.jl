@@ -1,0 +1,70 @@
+# How objects print: on one line, in the REPL, and closed.
+
+include("common.jl")
+
+line(x) = sprint(show, x)
+repl(x) = sprint(show, MIME("text/plain"), x)
+
+@testset "stores and series" begin
+    path = joinpath(mktempdir(), "s.nc")
+    store = create_store(path)
+    @test line(store) == "Store($(repr(path)))"
+    close(store)
+    @test line(store) == "Store(closed)"
+    open_store(s -> (@test line(s) == "Store($(repr(path)), read only)"), path; read_only = true)
+    memory_store(s -> (@test line(s) == "Store(in memory)"))
+    @test line(Owner(1, "Bus")) == "Owner(1, \"Bus\")"
+    @test line(Owner(1, "Bus"; category = :attribute)) == "Owner(1, \"Bus\"; category = :attribute)"
+    series = SingleTimeSeries("load", DateTime(2030), Hour(1), rand(24, 2))
+    @test line(series) == "SingleTimeSeries(\"load\", 2030-01-01T00:00:00, 1 hour, 24×2 Float64)"
+end
+
+@testset "readers" begin
+    memory_store() do store
+        add!(store, [(Owner(n, "Bus"), SingleTimeSeries("load", DateTime(2030), Hour(1), rand(24))) for n in 1:2])
+        add!(store, Owner(1, "Bus"), SingleTimeSeries("on", DateTime(2030), Hour(1), rand(Bool, 24, 3)))
+        reader = StaticReader(store; resolution = Hour(1))
+        @test line(reader) == "StaticReader(3 series, 24 steps)"
+        @test occursin("from 2030-01-01T00:00:00 to 2030-01-01T23:00:00", repl(reader))
+        @test occursin("2 × Float64", repl(reader)) && occursin("1 × Bool of shape (3,)", repl(reader))
+        close(reader)
+        @test line(reader) == repl(reader) == "StaticReader(closed)"
+        @test line(StaticReader(store; resolution = Hour(1), name = "none")) == "StaticReader(0 series, 0 steps)"
+    end
+end
+
+@testset "providers and their data" begin
+    p = Provider(WINDS)
+    @test line(p) == "Provider(\"winds.nc\", 12 times)"
+    @test occursin("from 9.783072e8 to 9.785448e8 seconds since 1970, calendar standard", repl(p))
+    @test line(Provider([WINDS])) == line(p)
+    data = sample_at(p, refresh_times(p)[1])
+    @test startswith(line(data), "Dataset(\"uwnd\", \"temp\"")
+    @test occursin("temp(lon = 6, lat = 4, lev = 3) Float64", repl(data))
+    @test occursin("coordinates\n    lev(lev = 3)", repl(data))
+    f = data["gusts"]
+    @test repl(f) == "6-element Field{Int32} gusts(lon):\n 0\n 1\n 2\n 3\n 4\n 5"
+    @test startswith(repl(data["uwnd"]), "6×4 Field{Float64} uwnd(lon, lat):\n")
+    @test line(f) == "Int32[0, 1, 2, 3, 4, 5]"
+    close(p)
+    @test line(p) == repl(p) == "Provider(closed)"
+    @test line(DimWindow("lon" => [1, 0], "lat" => (1, 3), "lev" => :all)) ==
+        "DimWindow(\"lat\" => (1, 3), \"lev\" => :all, \"lon\" => [1, 0])"
+end
+
+@testset "groups and epochs" begin
+    group = PrefetchGroup(Dict("winds" => Provider(WINDS)); inline = true)
+    @test line(group) == "PrefetchGroup(\"winds\"; 12 epochs, depth 2, inline)"
+    @test occursin("waited_s", repl(group))
+    start!(group, :forward)
+    epoch = take!(group, 1)
+    @test line(epoch) == "EpochSample(1, \"winds\")"
+    @test repl(epoch) == "EpochSample(1, \"winds\")\n  \"winds\": anchor 9.783072e8, changed"
+    @test occursin("anchor 9.783072e8, changed", line(epoch["winds"]))
+    kept = take!(e -> (e, e["winds"].data, e["winds"].data["gusts"]), group, 2)
+    @test line(kept[1]) == "EpochSample(2, \"winds\"; closed)"
+    @test line(kept[2]) == repl(kept[2]) == "Dataset(closed)"
+    @test line(kept[3]) == repl(kept[3]) == "Field(closed)"
+    close(group)
+    @test line(group) == repl(group) == "PrefetchGroup(closed)"
+end
