@@ -1,6 +1,6 @@
 //! A stored series: its row in the catalog, and that row with values.
 
-use super::{describe, Features, Owner, SeriesId, SeriesType, Windows};
+use super::{describe, Features, Owner, SeriesId, SeriesType, TimeReference, Windows};
 use crate::array::{Array, ArrayHash, DType};
 use crate::time::{Grid, Period, UnixMillis};
 use crate::{Error, Result};
@@ -41,6 +41,8 @@ pub struct SeriesInfo {
     pub units: Option<String>,
     /// Text that belongs to the caller; never parsed.
     pub ext: Option<String>,
+    /// How its instants are to be spelled.
+    pub time_reference: Option<TimeReference>,
     /// The features.
     pub features: Features,
     /// The content hash of the array.

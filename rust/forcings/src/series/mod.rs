@@ -7,6 +7,7 @@ mod info;
 mod new;
 mod owner;
 mod rules;
+mod time_reference;
 mod windows;
 
 pub use data::SeriesData;
@@ -14,6 +15,7 @@ pub use features::{FeatureValue, Features, FeaturesHash};
 pub use info::{Series, SeriesInfo};
 pub use new::NewSeries;
 pub use owner::{Owner, OwnerCategory};
+pub use time_reference::{OffsetMinutes, TimeReference, ZoneName};
 pub use windows::Windows;
 
 use std::fmt;

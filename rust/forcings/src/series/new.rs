@@ -1,6 +1,6 @@
 //! A series to be stored: who owns it, how it is named, and its data.
 
-use super::{describe, Features, Owner, SeriesData, SeriesType};
+use super::{describe, Features, Owner, SeriesData, SeriesType, TimeReference};
 use crate::array::ArrayView;
 use crate::time::{Period, UnixMillis};
 use crate::{Error, Result};
@@ -19,17 +19,20 @@ pub struct NewSeries<'a> {
     pub units: Option<String>,
     /// Text that belongs to the caller; never parsed.
     pub ext: Option<String>,
+    /// How its instants are to be spelled.
+    pub time_reference: Option<TimeReference>,
     /// Time axis and values.
     pub data: SeriesData<'a>,
 }
 
 impl<'a> NewSeries<'a> {
-    /// A series without features, units and `ext`.
+    /// A series without features, units, `ext` and a time reference.
     pub fn new(owner: Owner, name: impl Into<String>, data: SeriesData<'a>) -> Self {
-        NewSeries { owner, name: name.into(), features: Features::new(), units: None, ext: None, data }
+        let (features, name) = (Features::new(), name.into());
+        NewSeries { owner, name, features, units: None, ext: None, time_reference: None, data }
     }
 
-    /// A `SingleTimeSeries` without features, units and `ext`.
+    /// A `SingleTimeSeries` without features, units, `ext` and a time reference.
     pub fn single(
         owner: Owner,
         name: impl Into<String>,
@@ -55,10 +58,26 @@ impl<'a> NewSeries<'a> {
     /// # Errors
     /// `InvalidParameter`, naming the series and the rule.
     pub fn validate(&self) -> Result<()> {
-        self.features.validate().and_then(|()| self.data.validate()).map_err(|error| match error {
+        let rules = || {
+            self.features.validate()?;
+            self.data.validate()?;
+            self.validate_reference()
+        };
+        rules().map_err(|error| match error {
             Error::InvalidParameter(rule) => Error::InvalidParameter(format!("{self}: {rule}")),
             other => other,
         })
+    }
+
+    fn validate_reference(&self) -> Result<()> {
+        let Some(reference) = &self.time_reference else { return Ok(()) };
+        if let Some(resolution) = self.data.resolution() {
+            reference.check_step("resolution", resolution)?;
+        }
+        match self.data.windows() {
+            Some(windows) => reference.check_step("interval", windows.interval),
+            None => Ok(()),
+        }
     }
 }
 

@@ -126,9 +126,11 @@ impl FromStr for TimeReference {
             "utc" => Ok(TimeReference::Utc),
             "zoneless" => Ok(TimeReference::Zoneless),
             _ => match text.as_bytes() {
-                [sign @ (b'+' | b'-'), digits @ ..] => offset(*sign, digits).map(TimeReference::FixedOffset).ok_or_else(|| {
-                    Error::invalid(format!("`{}` is no offset from UTC; write one like -07:00", cut(text)))
-                }),
+                [sign @ (b'+' | b'-'), digits @ ..] => {
+                    offset(*sign, digits).map(TimeReference::FixedOffset).ok_or_else(|| {
+                        Error::invalid(format!("`{}` is no offset from UTC; write one like -07:00", cut(text)))
+                    })
+                }
                 _ => ZoneName::new(text).map(TimeReference::Zone),
             },
         }
@@ -191,8 +193,25 @@ mod tests {
     fn row_148_malformed_references_are_refused() {
         let long = "A".repeat(65);
         for text in [
-            "", " ", "+24:00", "-24:00", "+7", "+07:60", "+07:0", "+07:00:00", "07:00", "1abc", "America/", "/Denver",
-            "America//Denver", "America/2", "A/B/C/D", "America/New York", "Zürich", "a\0b", &long,
+            "",
+            " ",
+            "+24:00",
+            "-24:00",
+            "+7",
+            "+07:60",
+            "+07:0",
+            "+07:00:00",
+            "07:00",
+            "1abc",
+            "America/",
+            "/Denver",
+            "America//Denver",
+            "America/2",
+            "A/B/C/D",
+            "America/New York",
+            "Zürich",
+            "a\0b",
+            &long,
         ] {
             assert_eq!(parse(text).unwrap_err().kind(), ErrorKind::InvalidParameter, "{text:?}");
         }

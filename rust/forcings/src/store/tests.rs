@@ -8,6 +8,7 @@ mod model;
 mod pair;
 mod reading;
 mod transactions;
+mod zoning;
 
 use super::*;
 use crate::array::{Array, ArrayHash};

@@ -23,7 +23,7 @@ impl Store {
     /// # Errors
     /// `InvalidParameter`, naming the series, when the horizon or the interval is no whole number of its steps, the
     /// interval is longer than the horizon, the horizon longer than the series, a window from a shortened month end makes
-    /// no grid of its own, or the series has a `Deterministic` forecast or a derived one with another horizon;
+    /// no grid of its own, the series is in a zone and the interval a day or more, or the series has a `Deterministic` forecast or a derived one with another horizon;
     /// `Integrity` when series of one resolution are on different grids; `ReadOnlyStore`, `Closed`, errors of the disk.
     pub fn transform_single_time_series(
         &self,
@@ -43,6 +43,9 @@ impl Store {
                 let windows = windows_by_resolution(&sources, horizon, interval)?;
                 let mut ids = Vec::new();
                 for source in &sources {
+                    if let Some(reference) = &source.time_reference {
+                        reference.check_step("interval", interval).map_err(|e| named(source, e))?;
+                    }
                     ids.extend(change.derive(source, &windows[&source.resolution])?);
                 }
                 Ok(Transformed { sources: sources.len(), ids })
@@ -64,10 +67,7 @@ fn windows_by_resolution(
         match firsts.entry(source.resolution) {
             Entry::Vacant(slot) => {
                 slot.insert((source, grid));
-                let own = Windows::over(&grid, horizon, interval).map_err(|e| match e {
-                    Error::InvalidParameter(why) => Error::InvalidParameter(format!("{source}: {why}")),
-                    other => other,
-                })?;
+                let own = Windows::over(&grid, horizon, interval).map_err(|e| named(source, e))?;
                 windows.insert(source.resolution, own);
             }
             Entry::Occupied(first) if first.get().1 == grid => {}
@@ -85,4 +85,12 @@ fn windows_by_resolution(
         }
     }
     Ok(windows)
+}
+
+/// Names the series that a rule was broken by.
+fn named(source: &SeriesInfo, error: Error) -> Error {
+    match error {
+        Error::InvalidParameter(why) => Error::InvalidParameter(format!("{source}: {why}")),
+        other => other,
+    }
 }

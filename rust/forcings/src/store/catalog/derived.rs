@@ -15,9 +15,9 @@ WHERE owner_id = ?1 AND owner_category = ?2 AND time_series_type = ?3 AND name =
 const DERIVE: &str = "
 INSERT INTO time_series_associations
     (id, owner_id, owner_type, owner_category, time_series_type, name, initial_timestamp, resolution, length, horizon,
-     interval, count, units, dtype, element_shape, ext, data_hash, features_hash)
+     interval, count, units, dtype, element_shape, ext, data_hash, features_hash, time_reference)
 SELECT ?1, owner_id, owner_type, owner_category, ?2, name, initial_timestamp, resolution, length, ?3, ?4, ?5, units,
-       dtype, element_shape, ext, data_hash, features_hash
+       dtype, element_shape, ext, data_hash, features_hash, time_reference
 FROM time_series_associations WHERE id = ?6";
 
 /// Series that differ in nothing but their type and, for forecasts, their interval. The parts are as the catalog has them.

@@ -2,7 +2,7 @@
 
 use super::Catalog;
 use crate::array::ArrayHash;
-use crate::series::{FeatureValue, Features, FeaturesHash, NewSeries, SeriesId};
+use crate::series::{FeatureValue, Features, FeaturesHash, NewSeries, SeriesId, TimeReference};
 use crate::time::UnixMillis;
 use crate::{Error, Result};
 use rusqlite::{ffi, params, ErrorCode};
@@ -12,8 +12,8 @@ const INSERT: &str = "
 INSERT INTO time_series_associations
     (id, owner_id, owner_type, owner_category, time_series_type, name, initial_timestamp, resolution, length,
      horizon, interval, count, timestamps_json, percentiles_json, units, dtype, element_shape, ext, data_hash,
-     features_hash)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+     features_hash, time_reference)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
 
 const INSERT_FEATURE: &str = "
 INSERT OR IGNORE INTO feature_sets (key, value_kind, value_int, value_float, value_bool, value_str, features_hash)
@@ -70,6 +70,7 @@ impl<'a> Inserter<'a> {
                 series.ext,
                 hash.as_bytes(),
                 features_hash.0,
+                series.time_reference.as_ref().map(TimeReference::to_string),
             ])
         });
         match result {

@@ -107,6 +107,46 @@ fn a_row_has_the_fields_of_its_type() {
 }
 
 #[test]
+fn the_catalog_has_the_texts_of_the_format() {
+    let store = Store::memory().unwrap();
+    let (plane, cube, line) = (numbers(&[3, 4, 5]), numbers(&[2, 3, 4]), numbers(&[24]));
+    let timestamps = vec![instant("2024-01-01T00:00:00Z"), instant("2024-01-02T06:30:00.250Z")];
+    let two = Array::from_f64(vec![2], &[1.0, 2.0]).unwrap();
+    let zoned = Some("-07:00".parse().unwrap());
+    store.add(&NewSeries { time_reference: zoned, ..deterministic(windows(4), &plane) }).unwrap();
+    store.add(&probabilistic(windows(4), &[0.1, 10.0], &cube)).unwrap();
+    store.add(&scenarios(windows(4), &cube)).unwrap();
+    store.add(&new(2, SeriesData::NonSequential { timestamps: timestamps.clone(), values: two.view() })).unwrap();
+    store.add(&new(2, SeriesData::Persistent { timestamps, values: two.view() })).unwrap();
+    store.add(&series(3, "load", &line)).unwrap();
+    let day = Filter { owner_id: Some(3), ..Filter::default() };
+    store.transform_single_time_series(Period::hours(24), Period::hours(24), &day).unwrap();
+    let mut rows = Vec::new();
+    let list = |session: &session::Session| {
+        let columns = "time_series_type, initial_timestamp, resolution, length, horizon, interval, count,
+             timestamps_json, percentiles_json, element_shape, time_reference";
+        let cells: Vec<String> = columns.split(',').map(|c| format!("coalesce({c}, '-')")).collect();
+        let text = format!("SELECT concat_ws('|', {}) FROM time_series_associations ORDER BY id", cells.join(", "));
+        let mut statement = session.catalog().connection().prepare(&text).unwrap();
+        rows.extend(statement.query_map([], |row| row.get::<_, String>(0)).unwrap().map(|row| row.unwrap()));
+        Ok(())
+    };
+    store.shared().look(list).unwrap();
+    let start = "2024-01-01T00:00:00+00:00";
+    let instants = r#"["2024-01-01T00:00:00Z","2024-01-02T06:30:00.250Z"]"#;
+    let expected = [
+        format!("Deterministic|{start}|PT1H|3|PT3H|P1D|4|-|-|[4,5]|-07:00"),
+        format!("Probabilistic|{start}|PT1H|2|PT3H|P1D|4|-|[0.1,10.0]|[3,4]|-"),
+        format!("Scenarios|{start}|PT1H|2|PT3H|P1D|4|-|-|[3,4]|-"),
+        format!("NonSequentialTimeSeries|-|-|2|-|-|-|{instants}|-|[]|-"),
+        format!("PersistentTimeSeries|-|-|2|-|-|-|{instants}|-|[]|-"),
+        format!("SingleTimeSeries|{start}|PT1H|24|-|-|-|-|-|[]|-"),
+        format!("DeterministicSingleTimeSeries|{start}|PT1H|24|P1D|P1D|1|-|-|[]|-"),
+    ];
+    assert_eq!(rows, expected);
+}
+
+#[test]
 fn rows_76_to_78_shapes_and_percentiles_that_do_not_fit_are_refused() {
     let store = Store::memory().unwrap();
     let (plane, cube) = (numbers(&[3, 4]), numbers(&[2, 3, 4]));
