@@ -117,9 +117,10 @@ fn hashes(file: &Hdf5File, name: &str, cols: usize) -> Result<Vec<Option<ArrayHa
     companion.strings()?.into_iter().enumerate().map(slot).collect()
 }
 
-/// The array `name`, which is a variable of its own, as it is in the file now.
-pub(super) fn load_standalone(file: &Hdf5File, name: &str) -> Result<Standalone> {
-    standalone(file, name, &file.dataset(&format!("{GROUP}/{name}"))?)
+/// The array `name`, a variable of its own whose header lies at `address`, as it is in the file now. Looking its name up
+/// would cost more with every variable of the file.
+pub(super) fn load_standalone(file: &Hdf5File, name: &str, address: u64) -> Result<Standalone> {
+    standalone(file, name, &file.dataset_at(address)?)
 }
 
 fn standalone(file: &Hdf5File, name: &str, dataset: &Hdf5Dataset) -> Result<Standalone> {

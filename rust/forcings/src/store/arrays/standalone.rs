@@ -59,11 +59,11 @@ impl ArrayFile {
             }
         }
         let mut made = Vec::new();
-        let written = self.write_standalone(&mut writer, &new, &mut made).and_then(|()| {
+        let written = self.write_standalone(&mut writer, &new, &mut made).and_then(|addresses| {
             let file = Hdf5File::open(self.source.clone())?;
-            new.iter()
-                .map(|(hash, _)| Ok((*hash, open::load_standalone(&file, &name(hash))?)))
-                .collect::<Result<Vec<_>>>()
+            let load =
+                |(hash, address): (ArrayHash, u64)| Ok((hash, open::load_standalone(&file, &name(&hash), address)?));
+            new.iter().map(|(hash, _)| *hash).zip(addresses).map(load).collect::<Result<Vec<_>>>()
         });
         match written {
             Ok(loaded) => {
@@ -80,15 +80,17 @@ impl ArrayFile {
         }
     }
 
-    /// Makes variables and fills them; chunks are encoded on all cores. `made` lists each before it exists.
+    /// Makes variables and fills them, and answers where they are; chunks are encoded on all cores. `made` lists each
+    /// before it exists.
     fn write_standalone(
         &self,
         writer: &mut Writer,
         new: &[(ArrayHash, Cut<'_>)],
         made: &mut Vec<NewDataset>,
-    ) -> Result<()> {
+    ) -> Result<Vec<u64>> {
+        let mut addresses = vec![0; new.len()];
         if new.is_empty() {
-            return Ok(());
+            return Ok(addresses);
         }
         let jobs: Vec<(usize, usize)> =
             new.iter().enumerate().flat_map(|(i, (_, cut))| (0..cut.chunks()).map(move |chunk| (i, chunk))).collect();
@@ -106,15 +108,17 @@ impl ArrayFile {
         parallel::in_order(jobs.len(), parallel::threads_for(total), encode, |job, bytes| {
             let (i, chunk) = jobs[job];
             if current.as_ref().is_none_or(|(at, _)| *at != i) {
-                current = Some((i, self.create_standalone(writer, &new[i].0, &new[i].1, made)?));
+                let variable = self.create_standalone(writer, &new[i].0, &new[i].1, made)?;
+                addresses[i] = variable.address()?;
+                current = Some((i, variable));
             }
             let (_, variable) = current.as_ref().expect("set above");
             variable.write_chunk(&new[i].1.position(chunk), &bytes)
         })?;
-        for (hash, cut) in new.iter().filter(|(_, cut)| cut.chunks() == 0) {
-            self.create_standalone(writer, hash, cut, made)?;
+        for (i, (hash, cut)) in new.iter().enumerate().filter(|(_, (_, cut))| cut.chunks() == 0) {
+            addresses[i] = self.create_standalone(writer, hash, cut, made)?.address()?;
         }
-        self.sync_with_hdf5(writer)
+        self.sync_with_hdf5(writer).map(|()| addresses)
     }
 
     fn create_standalone(
