@@ -1,6 +1,7 @@
 //! The store: a pair of files, NetCDF-4 arrays and an SQLite catalog of what they mean, kept consistent.
 //!
-//! `pair` makes and opens the two files, `session` orders the changes to both, `write` and `read` are the operations.
+//! `pair` makes and opens the two files, `session` orders the changes to both, `write`, `read` and
+//! `transform` are the operations.
 
 pub(crate) mod arrays;
 pub(crate) mod catalog;
@@ -9,11 +10,13 @@ mod pair;
 mod read;
 mod session;
 mod shared;
+mod transform;
 mod write;
 
 pub use arrays::Compression;
 pub use catalog::Filter;
 pub(crate) use shared::Shared;
+pub use transform::Transformed;
 
 use crate::{Error, Result};
 use session::Promise;

@@ -1,7 +1,7 @@
 //! Reading rows: listings, and lookups by id.
 
 use super::filter::{json_list, Filter};
-use super::row::COLUMNS;
+use super::row::columns;
 use super::Catalog;
 use crate::array::ArrayHash;
 use crate::series::{Features, FeaturesHash, SeriesId, SeriesInfo};
@@ -66,7 +66,8 @@ impl Catalog {
     }
 
     fn select(&self, condition: &str, parameters: Vec<Value>) -> Result<Vec<SeriesInfo>> {
-        let sql = format!("SELECT {COLUMNS} FROM time_series_associations a WHERE {condition} ORDER BY a.id");
+        let columns = columns(self.references);
+        let sql = format!("SELECT {columns} FROM time_series_associations a WHERE {condition} ORDER BY a.id");
         let mut statement = self.connection.prepare_cached(&sql).map_err(|e| self.failure(e))?;
         let mut rows = statement.query(rusqlite::params_from_iter(parameters)).map_err(|e| self.failure(e))?;
         let mut found = Vec::new();
