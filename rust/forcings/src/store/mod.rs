@@ -5,6 +5,7 @@
 pub(crate) mod arrays;
 pub(crate) mod catalog;
 mod h5;
+mod operations;
 mod pair;
 mod read;
 mod session;
@@ -12,7 +13,9 @@ mod shared;
 mod write;
 
 pub use arrays::Compression;
-pub use catalog::Filter;
+pub use catalog::{Association, AssociationFilter, Entity, Relation};
+pub use catalog::{Counts, Filter, ForecastParameters, Identity, StaticGrid, Summary};
+pub use operations::{Associations, CompactReport, Finding, VerifyReport};
 pub(crate) use shared::Shared;
 
 use crate::{Error, Result};

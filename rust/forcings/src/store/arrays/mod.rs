@@ -6,6 +6,7 @@
 
 mod compression;
 mod index;
+mod inventory;
 mod open;
 mod packed;
 mod parallel;
@@ -15,6 +16,7 @@ mod rows;
 mod write;
 
 pub use compression::Compression;
+pub(crate) use inventory::Portion;
 pub(crate) use packed::{Column, PackedDataset};
 pub(crate) use pool::PoolKey;
 

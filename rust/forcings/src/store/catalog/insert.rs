@@ -89,7 +89,7 @@ impl<'a> Inserter<'a> {
 }
 
 impl Catalog {
-    fn issue_id(&mut self) -> Result<SeriesId> {
+    pub(super) fn issue_id(&mut self) -> Result<SeriesId> {
         let next = self.last_id.checked_add(1);
         self.last_id =
             next.ok_or_else(|| self.damage(format_args!("no row ids are left: the highest is {}", i64::MAX)))?;
@@ -104,7 +104,7 @@ fn split_shape(shape: &[usize]) -> Result<(i64, String)> {
 }
 
 /// Whether a unique index refused the row; the primary key is not one of them.
-fn is_taken(error: &rusqlite::Error) -> bool {
+pub(super) fn is_taken(error: &rusqlite::Error) -> bool {
     matches!(error, rusqlite::Error::SqliteFailure(e, _)
         if e.code == ErrorCode::ConstraintViolation && e.extended_code == ffi::SQLITE_CONSTRAINT_UNIQUE)
 }
