@@ -6,7 +6,7 @@ use super::Catalog;
 use crate::series::{FeaturesHash, SeriesInfo, SeriesType};
 use crate::time::{Period, UnixMillis};
 use crate::{Error, Result};
-use rusqlite::Row;
+use rusqlite::{ErrorCode, Row};
 use std::collections::HashMap;
 
 /// Faults of the file that SQLite lists at most.
@@ -29,14 +29,16 @@ impl Catalog {
     /// What SQLite finds wrong with the file: damaged pages, indexes that miss rows.
     ///
     /// # Errors
-    /// `Catalog` when SQLite cannot even look.
+    /// `Catalog` when SQLite cannot look for another reason than damage.
     pub(crate) fn faults(&self) -> Result<Vec<String>> {
-        let lines: Vec<String> = self
-            .connection
-            .prepare(&format!("PRAGMA integrity_check({MAX_FAULTS})"))
-            .and_then(|mut s| s.query_map([], |row| row.get(0))?.collect())
-            .map_err(|e| self.failure(e))?;
-        Ok(if lines == ["ok"] { Vec::new() } else { lines })
+        let check = self.connection.prepare(&format!("PRAGMA integrity_check({MAX_FAULTS})"));
+        let lines: rusqlite::Result<Vec<String>> = check.and_then(|mut s| s.query_map([], |row| row.get(0))?.collect());
+        match lines {
+            Ok(lines) if lines == ["ok"] => Ok(Vec::new()),
+            Ok(lines) => Ok(lines),
+            Err(e) if e.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => Ok(vec![e.to_string()]),
+            Err(e) => Err(self.failure(e)),
+        }
     }
 
     /// Hands every series to `visit`, with its features, or the reason why its row cannot be read.

@@ -5,6 +5,7 @@ mod maintenance;
 mod model;
 mod persist;
 mod relations;
+mod rows;
 
 use crate::array::Array;
 use crate::series::{Features, NewSeries, Owner, OwnerCategory, SeriesId, SeriesInfo};

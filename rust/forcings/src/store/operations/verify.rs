@@ -95,7 +95,8 @@ impl Store {
     /// array without a row, rows that cannot be read, and halves of different times. Other changes wait for its end.
     ///
     /// # Errors
-    /// `Closed`, and `Catalog` when SQLite cannot read the catalog at all. Damage is no error but a finding.
+    /// `Closed`, and `Catalog` when SQLite cannot read the catalog for another reason than damage, which is no error but
+    /// a finding.
     pub fn verify(&self) -> Result<VerifyReport> {
         let arrays = self.shared.arrays()?;
         self.shared.look(|session| Check { arrays: &arrays, session, report: VerifyReport::default() }.run())
@@ -121,12 +122,20 @@ impl Check<'_> {
         self.generations()?;
         let faults = self.session.catalog().faults()?;
         self.report.findings.extend(faults.into_iter().map(|why| Finding::DamagedCatalog { why }));
-        let mut known = self.rows()?;
-        // Rows that an open transaction has removed may come back: their arrays are still there.
-        known.extend(self.session.pending_removals());
+        let known = match self.rows() {
+            Ok(mut known) => {
+                // Rows that an open transaction has removed may come back: their arrays are still there.
+                known.extend(self.session.pending_removals());
+                Some(known)
+            }
+            // Which rows there are cannot be told; the arrays can still be examined.
+            Err(_) if self.is_damaged() => None,
+            Err(error) => return Err(error),
+        };
         for portion in self.arrays.portions(PORTION_BYTES) {
             self.portion(&portion)?;
-            for hash in portion.hashes.iter().filter(|hash| !known.contains(hash)) {
+            let unused = |hash: &&ArrayHash| known.as_ref().is_some_and(|known| !known.contains(*hash));
+            for hash in portion.hashes.iter().filter(unused) {
                 match portion.standalone {
                     true => self.report.unused_variables += 1,
                     false => self.report.findings.push(Finding::UnreferencedArray { hash: *hash }),
@@ -134,6 +143,19 @@ impl Check<'_> {
             }
         }
         Ok(self.report)
+    }
+
+    /// Whether SQLite has found the catalog damaged, so that what else it refuses is no news.
+    fn is_damaged(&self) -> bool {
+        self.report.findings.iter().any(|finding| matches!(finding, Finding::DamagedCatalog { .. }))
+    }
+
+    /// The first series that have an array.
+    fn named(&self, hash: &ArrayHash) -> Result<Vec<SeriesId>> {
+        match self.session.catalog().ids_of(hash, NAMED_SERIES) {
+            Err(_) if self.is_damaged() => Ok(Vec::new()),
+            ids => ids,
+        }
     }
 
     fn generations(&mut self) -> Result<()> {
@@ -167,7 +189,7 @@ impl Check<'_> {
                 self.report.arrays += hashes.len() as u64;
                 for (hash, found) in hashes.iter().zip(hash_all(&arrays)) {
                     if *hash != found {
-                        let series = self.session.catalog().ids_of(hash, NAMED_SERIES)?;
+                        let series = self.named(hash)?;
                         self.report.findings.push(Finding::HashMismatch { hash: *hash, found, series });
                     }
                 }
@@ -175,7 +197,7 @@ impl Check<'_> {
             Err(error) if portion.shared || hashes.len() == 1 => {
                 self.report.arrays += hashes.len() as u64;
                 for hash in hashes {
-                    let series = self.session.catalog().ids_of(hash, NAMED_SERIES)?;
+                    let series = self.named(hash)?;
                     self.report.findings.push(Finding::UnreadableArray { hash: *hash, series, why: error.to_string() });
                 }
             }

@@ -126,7 +126,7 @@ fn at_its_own_path_a_store_is_flushed() {
         assert_eq!(error.kind(), ErrorKind::InvalidParameter);
     }
     assert!(link.is_symlink());
-    assert_eq!(names(dir.path()), ["a.nc", "a.nc.sqlite", "link.nc"]);
+    assert_eq!(names(dir.path()), ["a.nc", "a.nc.lock", "a.nc.sqlite", "link.nc"]);
     let copy = dir.path().join("b.nc");
     fs::copy(&path, &copy).unwrap();
     fs::copy(catalog_path(&path), catalog_path(&copy)).unwrap();
