@@ -3,7 +3,7 @@
 use super::index::Place;
 use super::packed::PackedDataset;
 use super::ArrayFile;
-use crate::array::{ArrayHash, DType};
+use crate::array::ArrayHash;
 use crate::{Error, Result};
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -52,17 +52,6 @@ impl ArrayFile {
             portions.extend(hashes.chunks(each).map(portion));
         }
         portions
-    }
-
-    /// The element type and the shape of an array, as the file declares them.
-    pub(crate) fn describe(&self, hash: &ArrayHash) -> Option<(DType, Vec<u64>)> {
-        Some(match self.index.read().place(hash)? {
-            Place::Standalone(array) => (array.dtype, array.shape.clone()),
-            Place::Packed(column) => {
-                let pool = &column.dataset.pool;
-                (pool.dtype, pool.array_shape().iter().map(|&len| len as u64).collect())
-            }
-        })
     }
 
     /// Columns that hold no array, those that never held one included.

@@ -259,7 +259,7 @@ fn a_listing_searches_by_what_is_rare() {
         (Filter { owner_type: None, ..broad }, "(resolution=?"),
     ];
     for (filter, wanted) in plans {
-        let (condition, parameters) = filter.condition();
+        let (condition, parameters) = catalog.condition(&filter).unwrap();
         let sql =
             format!("EXPLAIN QUERY PLAN SELECT * FROM time_series_associations a WHERE {condition} ORDER BY a.id");
         let mut statement = catalog.connection.prepare(&sql).unwrap();

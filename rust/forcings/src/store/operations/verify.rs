@@ -7,7 +7,7 @@ use crate::store::catalog::MetaKey;
 use crate::store::pair::GENERATION;
 use crate::store::session::Session;
 use crate::store::{StaticGrid, Store};
-use crate::Result;
+use crate::{Error, Result};
 use std::collections::HashSet;
 use std::fmt;
 use std::num::NonZero;
@@ -213,20 +213,21 @@ impl Check<'_> {
 
 /// Holds a row against what the array file says of its array.
 fn examine(arrays: &ArrayFile, info: &SeriesInfo) -> Option<Finding> {
-    let Some((dtype, shape)) = arrays.describe(&info.hash) else {
-        return Some(Finding::MissingArray { id: info.id, hash: info.hash });
+    let damaged = |why: String| Some(Finding::DamagedRow { why });
+    let (dtype, shape) = match arrays.shape(&info.hash) {
+        Ok(found) => found,
+        Err(Error::NotFound(_)) => return Some(Finding::MissingArray { id: info.id, hash: info.hash }),
+        Err(error) => return damaged(error.to_string()),
     };
-    let declared = info.length.map(|length| {
-        std::iter::once(length).chain(info.element_shape.iter().map(|&len| len as u64)).collect::<Vec<_>>()
-    });
-    (dtype != info.dtype || declared.as_ref() != Some(&shape)).then(|| Finding::DamagedRow {
-        why: format!(
-            "{info} has the type {} and the shape {:?}, its array has {} and {shape:?}",
+    match info.array_shape() {
+        Err(error) => damaged(error.to_string()),
+        Ok(declared) if (info.dtype, &declared) == (dtype, &shape) => None,
+        Ok(declared) => damaged(format!(
+            "{info} has the type {} and the shape {declared:?}, its array has {} and {shape:?}",
             info.dtype.name(),
-            declared.unwrap_or_default(),
             dtype.name()
-        ),
-    })
+        )),
+    }
 }
 
 /// The content hashes, computed on all cores.
@@ -237,9 +238,16 @@ fn hash_all(arrays: &[Array]) -> Vec<ArrayHash> {
     std::thread::scope(|scope| {
         let mut parts = arrays.chunks(share);
         let own = parts.next().unwrap_or_default();
-        let workers: Vec<_> = parts.map(|part| scope.spawn(move || hash(part))).collect();
+        // Where the system refuses another thread, this one does its work.
+        let spawn = |part| std::thread::Builder::new().spawn_scoped(scope, move || hash(part)).map_err(|_| part);
+        let workers: Vec<_> = parts.map(spawn).collect();
         let mut hashes = hash(own);
-        workers.into_iter().for_each(|worker| hashes.extend(worker.join().expect("hashing does not panic")));
+        for worker in workers {
+            hashes.extend(match worker {
+                Ok(worker) => worker.join().expect("hashing does not panic"),
+                Err(part) => hash(part),
+            });
+        }
         hashes
     })
 }

@@ -31,7 +31,7 @@ fn rows_69_to_71_an_identity_is_taken_whatever_else_differs() {
             assert_eq!(kind(store.add_bulk(&[single(bus(2), START, &long), new])), ErrorKind::DuplicateTimeSeries);
         }
         store.flush().unwrap();
-        assert_eq!(all(&store), [before.info.clone()]);
+        assert_eq!(all(&store), std::slice::from_ref(&before.info));
         assert_eq!(store.read(first).unwrap(), before);
         assert!(!holds(&store, &long) && !holds(&store, &other_values));
     }
