@@ -3,6 +3,7 @@
 
 use super::row::COLUMNS;
 use super::Catalog;
+use crate::array::ArrayHash;
 use crate::series::{SeriesInfo, SeriesType};
 use crate::time::{Period, UnixMillis};
 use crate::{Error, Result};
@@ -25,6 +26,15 @@ pub struct StaticGrid {
     pub series: u64,
 }
 
+/// One row as it was found.
+#[derive(Debug)]
+pub(crate) struct Audited {
+    /// The array that it refers to, if that can be read.
+    pub(crate) hash: Option<ArrayHash>,
+    /// The series, or why the row is none.
+    pub(crate) row: std::result::Result<SeriesInfo, String>,
+}
+
 impl Catalog {
     /// What SQLite finds wrong with the file: damaged pages, indexes that miss rows.
     ///
@@ -41,33 +51,33 @@ impl Catalog {
         }
     }
 
-    /// Hands every series to `visit`, with its features, or the reason why its row cannot be read.
+    /// Hands every row to `visit`.
     ///
     /// # Errors
     /// `Catalog` when SQLite refuses.
-    pub(crate) fn visit_all(&self, mut visit: impl FnMut(std::result::Result<&SeriesInfo, String>)) -> Result<()> {
+    pub(crate) fn visit_all(&self, mut visit: impl FnMut(Audited)) -> Result<()> {
         let sql = format!("SELECT {COLUMNS} FROM time_series_associations a ORDER BY a.id");
         let mut statement = self.connection.prepare(&sql).map_err(|e| self.failure(e))?;
         let mut rows = statement.query([]).map_err(|e| self.failure(e))?;
         let mut sets = HashMap::new();
         while let Some(row) = rows.next().map_err(|e| self.failure(e))? {
-            match self.decode(row) {
+            visit(match self.decode(row) {
                 Ok((mut info, hash)) => {
                     let set =
                         sets.entry(hash).or_insert_with_key(|hash| self.features(hash).map_err(|e| e.to_string()));
                     match set {
                         Ok(features) => {
                             info.features = features.clone();
-                            visit(Ok(&info));
+                            Audited { hash: Some(info.hash), row: Ok(info) }
                         }
-                        Err(why) => {
-                            visit(Ok(&info));
-                            visit(Err(format!("{info}: {why}")));
-                        }
+                        Err(why) => Audited { hash: Some(info.hash), row: Err(format!("{info}: {why}")) },
                     }
                 }
-                Err(error) => visit(Err(error.to_string())),
-            }
+                Err(error) => {
+                    let hash = row.get("data_hash").ok().map(ArrayHash::from_bytes);
+                    Audited { hash, row: Err(error.to_string()) }
+                }
+            });
         }
         Ok(())
     }

@@ -171,13 +171,13 @@ impl Check<'_> {
     fn rows(&mut self) -> Result<HashSet<ArrayHash>> {
         let (arrays, report) = (self.arrays, &mut self.report);
         let mut known = HashSet::new();
-        self.session.catalog().visit_all(|row| match row {
-            Ok(info) => {
-                report.series += 1;
-                known.insert(info.hash);
-                report.findings.extend(examine(arrays, info));
-            }
-            Err(why) => report.findings.push(Finding::DamagedRow { why }),
+        self.session.catalog().visit_all(|found| {
+            report.series += 1;
+            known.extend(found.hash);
+            report.findings.extend(match found.row {
+                Ok(info) => examine(arrays, &info),
+                Err(why) => Some(Finding::DamagedRow { why }),
+            });
         })?;
         Ok(known)
     }
