@@ -6,6 +6,7 @@
 pub(crate) mod arrays;
 pub(crate) mod catalog;
 mod h5;
+mod operations;
 mod pair;
 mod read;
 mod session;
@@ -14,7 +15,9 @@ mod transform;
 mod write;
 
 pub use arrays::Compression;
-pub use catalog::Filter;
+pub use catalog::{Association, AssociationFilter, Entity, Relation};
+pub use catalog::{Counts, Filter, ForecastParameters, Identity, StaticGrid, Summary};
+pub use operations::{Associations, CompactReport, Finding, VerifyReport};
 pub(crate) use shared::Shared;
 pub use transform::Transformed;
 

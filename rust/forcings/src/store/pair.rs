@@ -22,12 +22,21 @@ pub(super) fn catalog_path(arrays: &Path) -> PathBuf {
     suffixed(arrays, ".sqlite")
 }
 
-/// Makes an empty pair at `path`. It is built in a folder of its own and moved into place when it is complete.
+/// Makes an empty pair at `path`.
 ///
 /// # Errors
 /// See [`Store::create`](super::Store::create).
 pub(super) fn create(path: &Path, compression: Compression, overwrite: bool) -> Result<()> {
     compression.check()?;
+    establish(path, overwrite, |built| build(built, compression))
+}
+
+/// Puts the pair that `build` makes at `path`. It is built in a folder of its own and moved into place when it is
+/// complete.
+///
+/// # Errors
+/// See [`Store::persist`](super::Store::persist); those of `build`.
+pub(super) fn establish(path: &Path, overwrite: bool, build: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let name = path.file_name().ok_or_else(|| Error::invalid(format!("`{}` names no file", path.display())))?;
     let folder = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
@@ -44,7 +53,7 @@ pub(super) fn create(path: &Path, compression: Compression, overwrite: bool) -> 
     let workshop =
         tempfile::Builder::new().prefix(".forcings-").tempdir_in(folder).map_err(|e| Error::io(folder, e))?;
     let built = workshop.path().join(name);
-    build(&built, compression)?;
+    build(&built)?;
     let held = match exists(path)? {
         true => Some(PlainFile::open(path, false)?),
         false => None,
@@ -114,6 +123,22 @@ fn build(path: &Path, compression: Compression) -> Result<()> {
     catalog.set_meta(MetaKey::PairId, &pair_id)?;
     catalog.set_meta(MetaKey::Generation, "0")?;
     catalog.close()
+}
+
+/// Makes a pair at `path` with the content of an open one that was flushed, as a pair of its own: each half of the copy
+/// fits the other half of the copy only.
+///
+/// # Errors
+/// See [`Store::persist`](super::Store::persist).
+pub(super) fn copy(arrays: &ArrayFile, catalog: &Catalog, path: &Path) -> Result<()> {
+    let pair_id = new_pair_id();
+    arrays.copy_to(path)?;
+    let copy = ArrayFile::open(Arc::new(PlainFile::open(path, false)?))?;
+    copy.set_attribute(PAIR_ID, &pair_id)?;
+    copy.set_attribute(GENERATION, "0")?;
+    copy.sync()?;
+    copy.close()?;
+    catalog.back_up(&catalog_path(path), &[(MetaKey::PairId, &pair_id), (MetaKey::Generation, "0")])
 }
 
 /// Gives both halves of a pair of another writer the same mark, the array file first.

@@ -5,7 +5,7 @@
 mod span;
 
 use super::arrays::{ArrayFile, Chunking, PoolKey};
-use super::catalog::{Catalog, Inserter, MetaKey};
+use super::catalog::{Catalog, Inserter, MetaKey, Removed};
 use super::pair::GENERATION;
 use crate::array::{ArrayHash, ArrayView};
 use crate::series::{NewSeries, SeriesId, SeriesInfo, SeriesType, Windows};
@@ -114,6 +114,12 @@ impl Change<'_> {
         self.catalog
     }
 
+    /// Takes note of rows that were deleted, and answers how many. Their arrays go as after [`Change::remove`].
+    pub(super) fn removed(&mut self, removed: Removed) -> u64 {
+        self.level.orphans.extend(removed.hashes);
+        removed.rows
+    }
+
     /// Deletes rows; their arrays go with the outermost commit, if no row refers to them then.
     pub(super) fn remove(&mut self, ids: &[SeriesId]) -> Result<()> {
         let hashes = self.catalog.remove(ids)?;
@@ -150,6 +156,11 @@ impl Session {
     /// The rows.
     pub(super) fn catalog(&self) -> &Catalog {
         &self.catalog
+    }
+
+    /// Arrays that lost a row in the open span: their rows come back if it is undone.
+    pub(super) fn pending_removals(&self) -> impl Iterator<Item = ArrayHash> + '_ {
+        self.span.iter().flat_map(Span::orphans)
     }
 
     /// Whether the caller has a transaction open.

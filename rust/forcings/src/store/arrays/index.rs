@@ -48,7 +48,12 @@ impl Index {
         self.pools.get(pool).map_or(&[], Vec::as_slice)
     }
 
-    #[cfg(test)]
+    /// Every array and its place.
+    pub(super) fn places(&self) -> impl Iterator<Item = (&ArrayHash, &Place)> {
+        self.places.iter()
+    }
+
+    /// Every packed dataset.
     pub(super) fn datasets(&self) -> impl Iterator<Item = &Arc<PackedDataset>> {
         self.pools.values().flatten()
     }

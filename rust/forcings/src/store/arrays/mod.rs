@@ -7,6 +7,7 @@
 
 mod compression;
 mod index;
+mod inventory;
 mod open;
 mod packed;
 mod parallel;
@@ -17,6 +18,7 @@ mod standalone;
 mod write;
 
 pub use compression::Compression;
+pub(crate) use inventory::Portion;
 pub(crate) use packed::{Column, PackedDataset};
 pub(crate) use pool::PoolKey;
 pub(crate) use standalone::Chunking;

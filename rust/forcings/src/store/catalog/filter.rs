@@ -1,8 +1,14 @@
-//! What a listing may ask for, and the SQL condition that says it.
+//! What a listing may ask for, and the conditions of SQL that say it. Which of them leads the search is the business of
+//! `condition`.
 
+use super::condition::Term;
 use crate::series::{FeatureValue, Features, OwnerCategory, SeriesId, SeriesType};
-use crate::time::Period;
+use crate::time::{Period, UnixMillis};
+use crate::{Error, Result};
 use rusqlite::types::Value;
+
+/// The longest pattern that SQLite takes, in bytes.
+const MAX_GLOB: usize = 50_000;
 
 /// A selection of series: every field that is set must match. No field set selects all.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -15,10 +21,21 @@ pub struct Filter {
     pub owner_type: Option<String>,
     /// The name, byte by byte.
     pub name: Option<String>,
+    /// A pattern for the whole name: `*` stands for any characters, `?` for one, `[a-z]` and `[^a-z]` for one of a set.
+    /// Case counts, and `[[]` stands for the character `[`.
+    pub name_glob: Option<String>,
     /// The resolution. A calendar period never equals a fixed one.
     pub resolution: Option<Period>,
-    /// The type.
+    /// The distance of forecast windows; series without windows never match.
+    pub interval: Option<Period>,
+    /// The type; `Deterministic` stands for `DeterministicSingleTimeSeries` too.
     pub series_type: Option<SeriesType>,
+    /// The first instant; irregular series have none and never match.
+    pub initial: Option<UnixMillis>,
+    /// The extent of the first axis of the stored array; for static series the number of steps.
+    pub length: Option<u64>,
+    /// Whether the instants are readings of a clock without a zone. Series that do not say count as not.
+    pub zoneless: Option<bool>,
     /// Features that the series must have, among others; kinds must match.
     pub features: Features,
     /// Numbers of series.
@@ -26,86 +43,76 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// The condition on the table `a`, with its parameters.
-    pub(super) fn condition(&self) -> (String, Vec<Value>) {
-        let mut condition = Condition::default();
-        // The rarest values first.
+    /// The conditions on the table `a`, those first that tend to leave few rows. `references` says whether the catalog
+    /// has the column `time_reference`.
+    ///
+    /// # Errors
+    /// `InvalidParameter` for a pattern that is too long.
+    pub(super) fn terms(&self, references: bool) -> Result<Vec<Term>> {
+        let mut terms = Vec::new();
+        let equal = |column, value: Value| Term::on(column, "= ?", vec![value]);
         if let Some(ids) = &self.ids {
-            condition.any_of(ids);
+            terms.push(Term::on("id", "IN (SELECT value FROM json_each(?))", vec![json_list(ids).into()]));
         }
-        if let Some(id) = self.owner_id {
-            condition.equal("owner_id", id);
+        terms.extend(self.owner_id.map(|id| equal("owner_id", id.into())));
+        terms.extend(self.name.as_ref().map(|name| equal("name", name.clone().into())));
+        if let Some(glob) = &self.name_glob {
+            terms.push(name_glob(glob)?);
         }
-        if let Some(name) = &self.name {
-            condition.equal("name", name.clone());
-        }
-        if let Some(owner_type) = &self.owner_type {
-            condition.equal("owner_type", owner_type.clone());
-        }
-        if let Some(resolution) = self.resolution {
-            condition.equal("resolution", resolution.to_string());
-        }
-        if let Some(series_type) = self.series_type {
-            condition.equal("time_series_type", series_type.name().to_string());
-        }
-        if let Some(category) = self.owner_category {
-            condition.equal("owner_category", category.name().to_string());
-        }
-        for (key, value) in self.features.iter() {
-            condition.feature(key, value);
-        }
-        condition.finish()
+        terms.extend(self.features.iter().map(|(key, value)| feature(key, value)));
+        terms.extend(self.initial.map(|initial| equal("initial_timestamp", initial.to_rfc3339().into())));
+        terms.extend(self.interval.map(|interval| equal("interval", interval.to_string().into())));
+        terms.extend(self.owner_type.as_ref().map(|owner_type| equal("owner_type", owner_type.clone().into())));
+        terms.extend(self.resolution.map(|resolution| equal("resolution", resolution.to_string().into())));
+        // No row has a length that SQLite cannot hold, and none has a negative one.
+        terms.extend(self.length.map(|length| equal("length", i64::try_from(length).unwrap_or(-1).into())));
+        terms.extend(self.series_type.map(|series_type| match series_type {
+            SeriesType::Deterministic => {
+                let types = [SeriesType::Deterministic, SeriesType::DeterministicSingleTimeSeries];
+                Term::on("time_series_type", "IN (?, ?)", types.map(|t| t.name().to_string().into()).to_vec())
+            }
+            other => equal("time_series_type", other.name().to_string().into()),
+        }));
+        terms.extend(self.owner_category.map(|category| equal("owner_category", category.name().to_string().into())));
+        terms.extend(self.zoneless.map(|zoneless| match (references, zoneless) {
+            (true, true) => Term::on("time_reference", "= 'zoneless'", Vec::new()),
+            (true, false) => Term::plain("a.time_reference IS NOT 'zoneless'"),
+            (false, true) => Term::plain("0"),
+            (false, false) => Term::plain("1"),
+        }));
+        Ok(terms)
     }
 }
 
-#[derive(Default)]
-struct Condition {
-    /// The column whose index finds the rows: that of the first term.
-    searched: Option<&'static str>,
-    terms: Vec<String>,
-    parameters: Vec<Value>,
+fn name_glob(glob: &str) -> Result<Term> {
+    if glob.len() > MAX_GLOB {
+        let len = glob.len();
+        return Err(Error::invalid(format!(
+            "the pattern for the name has {len} bytes; at most {MAX_GLOB} are allowed"
+        )));
+    }
+    // The index on names helps only as far as the pattern begins with plain characters.
+    Ok(match glob.starts_with(['*', '?', '[']) {
+        true => Term { lead: None, other: "a.name GLOB ?".into(), parameters: vec![glob.to_string().into()] },
+        false => Term::on("name", "GLOB ?", vec![glob.to_string().into()]),
+    })
 }
 
-impl Condition {
-    /// To SQLite every index is as good as the next; the `+` keeps it from one that finds most rows where another finds
-    /// few.
-    fn equal(&mut self, column: &'static str, value: impl Into<Value>) {
-        let searched = *self.searched.get_or_insert(column);
-        // The index of owners has their category too.
-        let helps = searched == column || (searched, column) == ("owner_id", "owner_category");
-        let sign = if helps { "" } else { "+" };
-        let parameter = self.bind(value.into());
-        self.terms.push(format!("{sign}a.{column} = {parameter}"));
-    }
-
-    fn any_of(&mut self, ids: &[SeriesId]) {
-        self.searched = Some("id");
-        let list = self.bind(json_list(ids).into());
-        self.terms.push(format!("a.id IN (SELECT value FROM json_each({list}))"));
-    }
-
-    fn feature(&mut self, key: &str, value: &FeatureValue) {
-        let (kind, column, value) = match value {
-            FeatureValue::Int(n) => ("int", "value_int", Value::Integer(*n)),
-            FeatureValue::Float(x) => ("float", "value_float", Value::Real(*x)),
-            FeatureValue::Bool(b) => ("bool", "value_bool", Value::Integer(i64::from(*b))),
-            FeatureValue::Text(text) => ("str", "value_str", Value::Text(text.clone())),
-        };
-        let (key, value) = (self.bind(key.to_string().into()), self.bind(value));
-        self.terms.push(format!(
-            "EXISTS (SELECT 1 FROM feature_sets f WHERE f.features_hash = a.features_hash AND f.key = {key}
-                     AND f.value_kind = '{kind}' AND f.{column} = {value})"
-        ));
-    }
-
-    fn bind(&mut self, value: Value) -> String {
-        self.parameters.push(value);
-        format!("?{}", self.parameters.len())
-    }
-
-    fn finish(self) -> (String, Vec<Value>) {
-        let text = if self.terms.is_empty() { "1".into() } else { self.terms.join(" AND ") };
-        (text, self.parameters)
+fn feature(key: &str, value: &FeatureValue) -> Term {
+    // Every column of the index in front of the value's is named, so that the search ends at the value.
+    let (kind, test, value) = match value {
+        FeatureValue::Int(n) => ("int", "f.value_int = ?", Value::Integer(*n)),
+        FeatureValue::Float(x) => ("float", "f.value_int IS NULL AND f.value_float = ?", Value::Real(*x)),
+        FeatureValue::Bool(b) => ("bool", "f.value_bool = ?", Value::Integer(i64::from(*b))),
+        FeatureValue::Text(text) => {
+            ("str", "f.value_int IS NULL AND f.value_float IS NULL AND f.value_str = ?", Value::Text(text.clone()))
+        }
+    };
+    let set = format!("feature_sets f WHERE f.key = ? AND f.value_kind = '{kind}' AND {test}");
+    Term {
+        lead: Some(format!("a.features_hash IN (SELECT f.features_hash FROM {set})")),
+        other: format!("EXISTS (SELECT 1 FROM {set} AND f.features_hash = a.features_hash)"),
+        parameters: vec![key.to_string().into(), value],
     }
 }
 

@@ -121,7 +121,7 @@ fn split_shape(shape: &[usize]) -> Result<(i64, String)> {
 }
 
 /// Whether a unique index refused the row; the primary key is not one of them.
-fn is_taken(error: &rusqlite::Error) -> bool {
+pub(super) fn is_taken(error: &rusqlite::Error) -> bool {
     matches!(error, rusqlite::Error::SqliteFailure(e, _)
         if e.code == ErrorCode::ConstraintViolation && e.extended_code == ffi::SQLITE_CONSTRAINT_UNIQUE)
 }

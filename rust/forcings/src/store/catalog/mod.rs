@@ -1,18 +1,32 @@
 //! The catalog: one SQLite file (or database in memory) with a row per series. It knows nothing of the array file; which
 //! of the two is written first, and what happens when one fails, is the store's business.
 
+mod audit;
+mod backup;
+mod change;
+mod condition;
 mod derived;
+mod enumerate;
 mod filter;
+mod identity;
 mod insert;
 mod meta;
 mod query;
+mod relations;
 mod remove;
 mod row;
 mod schema;
+mod summary;
 
+pub use audit::StaticGrid;
+pub(crate) use change::Removed;
 pub use filter::Filter;
+pub use identity::Identity;
 pub(crate) use insert::Inserter;
 pub(crate) use meta::MetaKey;
+pub(crate) use relations::End;
+pub use relations::{Association, AssociationFilter, Entity, Relation};
+pub use summary::{Counts, ForecastParameters, Summary};
 
 use crate::{Error, Result};
 use rusqlite::{Connection, OpenFlags};
@@ -159,6 +173,14 @@ impl Catalog {
 
     fn failure(&self, source: rusqlite::Error) -> Error {
         failure(&self.path, source)
+    }
+
+    /// A value of `column` that is not what it should be, unless SQLite failed.
+    fn unreadable(&self, column: &str, source: rusqlite::Error) -> Error {
+        match source {
+            rusqlite::Error::SqliteFailure(..) => self.failure(source),
+            other => self.damage(format_args!("column {column}: {other}")),
+        }
     }
 
     /// Stored content that contradicts itself.

@@ -15,7 +15,7 @@ impl Catalog {
     /// # Errors
     /// `Integrity` for a row that cannot be read, `Catalog` when SQLite refuses.
     pub(crate) fn list(&self, filter: &Filter) -> Result<Vec<SeriesInfo>> {
-        let (condition, parameters) = filter.condition();
+        let (condition, parameters) = self.condition(filter)?;
         self.select(&condition, parameters)
     }
 
@@ -65,9 +65,27 @@ impl Catalog {
             .map_err(|e| self.failure(e))
     }
 
-    fn select(&self, condition: &str, parameters: Vec<Value>) -> Result<Vec<SeriesInfo>> {
+    /// The first series that have this array, at most as many as `limit`.
+    ///
+    /// # Errors
+    /// `Catalog` when SQLite refuses.
+    pub(crate) fn ids_of(&self, hash: &ArrayHash, limit: usize) -> Result<Vec<SeriesId>> {
+        self.connection
+            .prepare_cached("SELECT id FROM time_series_associations WHERE data_hash = ?1 ORDER BY id LIMIT ?2")
+            .and_then(|mut s| s.query_map((hash.as_bytes(), limit as i64), |row| row.get(0).map(SeriesId))?.collect())
+            .map_err(|e| self.failure(e))
+    }
+
+    /// The statement that reads the rows of a condition.
+    pub(super) fn ordered(&self, condition: &str) -> String {
+        // Without the plus sign SQLite may walk the whole table to spare itself the sorting.
+        let order = if condition == "1" { "a.id" } else { "+a.id" };
         let columns = columns(self.references);
-        let sql = format!("SELECT {columns} FROM time_series_associations a WHERE {condition} ORDER BY a.id");
+        format!("SELECT {columns} FROM time_series_associations a WHERE {condition} ORDER BY {order}")
+    }
+
+    fn select(&self, condition: &str, parameters: Vec<Value>) -> Result<Vec<SeriesInfo>> {
+        let sql = self.ordered(condition);
         let mut statement = self.connection.prepare_cached(&sql).map_err(|e| self.failure(e))?;
         let mut rows = statement.query(rusqlite::params_from_iter(parameters)).map_err(|e| self.failure(e))?;
         let mut found = Vec::new();

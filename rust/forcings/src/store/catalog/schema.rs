@@ -74,12 +74,21 @@ CREATE INDEX IF NOT EXISTS idx_ts_type ON time_series_associations (time_series_
 CREATE INDEX IF NOT EXISTS idx_name ON time_series_associations (name);
 CREATE INDEX IF NOT EXISTS idx_owner_type ON time_series_associations (owner_type);
 CREATE INDEX IF NOT EXISTS idx_category_owner ON time_series_associations (owner_category, owner_id);
+CREATE INDEX IF NOT EXISTS idx_features ON time_series_associations (features_hash);
+CREATE INDEX IF NOT EXISTS idx_initial ON time_series_associations (initial_timestamp);
+CREATE INDEX IF NOT EXISTS idx_length ON time_series_associations (length);
+CREATE INDEX IF NOT EXISTS idx_feature_value ON feature_sets
+    (key, value_kind, value_int, value_float, value_str, features_hash);
 CREATE UNIQUE INDEX IF NOT EXISTS uq_sa_assoc ON supplemental_attribute_associations (component_id, attribute_id);
 CREATE INDEX IF NOT EXISTS idx_sa_assoc_attribute ON supplemental_attribute_associations
     (attribute_id, component_id, component_type);
 CREATE UNIQUE INDEX IF NOT EXISTS uq_parent_child ON parent_child_associations (parent_id, child_id);
 CREATE INDEX IF NOT EXISTS idx_parent_child_child ON parent_child_associations (child_id, parent_id, parent_type);
 ";
+
+/// Few series have the one value that is searched for.
+const ZONELESS: &str = "CREATE INDEX IF NOT EXISTS idx_zoneless ON time_series_associations (time_reference)
+                        WHERE time_reference = 'zoneless'";
 
 /// Adds what is missing, in one transaction.
 pub(super) fn complete(connection: &mut Connection) -> rusqlite::Result<()> {
@@ -88,6 +97,7 @@ pub(super) fn complete(connection: &mut Connection) -> rusqlite::Result<()> {
     if !has_column(&transaction, ASSOCIATIONS, "time_reference")? {
         transaction.execute_batch("ALTER TABLE time_series_associations ADD COLUMN time_reference TEXT")?;
     }
+    transaction.execute_batch(ZONELESS)?;
     transaction.execute(
         "INSERT INTO schema_version (version) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM schema_version)",
         [VERSION],

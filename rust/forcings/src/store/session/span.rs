@@ -47,6 +47,11 @@ impl Span {
         self.levels.iter().any(|level| level.newer_types)
     }
 
+    /// The arrays that lost a row so far.
+    pub(super) fn orphans(&self) -> impl Iterator<Item = ArrayHash> + '_ {
+        self.levels.iter().flat_map(|level| level.orphans.iter().copied())
+    }
+
     /// The arrays that the whole span stored.
     pub(super) fn into_staged(self) -> Vec<ArrayHash> {
         self.levels.into_iter().flat_map(|level| level.staged).collect()
