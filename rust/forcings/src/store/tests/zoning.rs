@@ -82,7 +82,8 @@ fn a_catalog_without_references_is_read_as_unset() {
     store.close().unwrap();
     let catalog = super::super::pair::catalog_path(&path);
     let connection = rusqlite::Connection::open(&catalog).unwrap();
-    connection.execute_batch("ALTER TABLE time_series_associations DROP COLUMN time_reference").unwrap();
+    let without = "DROP INDEX idx_zoneless; ALTER TABLE time_series_associations DROP COLUMN time_reference";
+    connection.execute_batch(without).unwrap();
     drop(connection);
     for options in [reading(), writable(), reading()] {
         let store = Store::open(&path, &options).unwrap();
