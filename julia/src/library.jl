@@ -4,28 +4,21 @@ const LIBRARY_VARIABLE = "FORCINGS_LIBRARY"
 const ABI_MAJOR = 1
 const ABI_MINOR = 0
 
-# The path of the library, or an error that names every place that was looked at.
+# The path of the library: the one that the variable names, else the one that the last build noted. A variable that names
+# none is an error, since whoever set it wants no other library.
 function find_library()
-    tried = String[]
     path = get(ENV, LIBRARY_VARIABLE, "")
-    if isempty(path)
-        push!(tried, "the environment variable $LIBRARY_VARIABLE is not set")
-    else
-        isfile(path) && return path
-        push!(tried, "$LIBRARY_VARIABLE names $path, which is no file")
-    end
+    isempty(path) || return isfile(path) ? path : not_found("$LIBRARY_VARIABLE names $path, which is no file")
     note = normpath(@__DIR__, "..", "..", "deps", "build", "library-path.txt")
-    if isfile(note)
-        path = strip(read(note, String))
-        isfile(path) && return String(path)
-        push!(tried, "$note names $path, which is no file")
-    else
-        push!(tried, "there is no $note")
-    end
+    isfile(note) || not_found("$LIBRARY_VARIABLE is not set, and there is no $note")
+    path = String(strip(read(note, String)))
+    return isfile(path) ? path : not_found("$note names $path, which is no file")
+end
+
+function not_found(why)
     error(
-        "the native library of Forcings was not found: ",
-        join(tried, "; "),
-        ". Run `make setup` in the repository, or set $LIBRARY_VARIABLE to the path of the library.",
+        "the native library of Forcings was not found: $why. Run `make setup` in the repository, or set ",
+        "$LIBRARY_VARIABLE to the path of the library.",
     )
 end
 

@@ -325,6 +325,7 @@ unsafe fn new_series<'a>(item: &ForcingsSeries) -> Result<NewSeries<'a>> {
         features: features(meta.features),
         units: meta.units,
         ext: meta.ext,
+        time_reference: None,
         data: SeriesData::Single { initial, resolution, values },
     })
 }

@@ -140,6 +140,11 @@ impl Array {
         &self.bytes
     }
 
+    /// The elements, taken over.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     /// The elements as doubles, if that is their type.
     pub fn to_f64(&self) -> Option<Vec<f64>> {
         (self.dtype == DType::F64).then(|| {

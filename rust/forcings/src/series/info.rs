@@ -1,6 +1,6 @@
 //! A stored series: its row in the catalog, and that row with values.
 
-use super::{describe, Features, Owner, SeriesId, SeriesType};
+use super::{describe, Features, Owner, SeriesId, SeriesType, TimeReference, Windows};
 use crate::array::{Array, ArrayHash, DType};
 use crate::time::{Grid, Period, UnixMillis};
 use crate::{Error, Result};
@@ -41,6 +41,8 @@ pub struct SeriesInfo {
     pub units: Option<String>,
     /// Text that belongs to the caller; never parsed.
     pub ext: Option<String>,
+    /// How its instants are to be spelled.
+    pub time_reference: Option<TimeReference>,
     /// The features.
     pub features: Features,
     /// The content hash of the array.
@@ -53,12 +55,44 @@ impl SeriesInfo {
     /// # Errors
     /// `Integrity` when the catalog lacks a part of it, or the parts make no grid.
     pub fn grid(&self) -> Result<Grid> {
+        if self.series_type != SeriesType::SingleTimeSeries {
+            return Err(Error::Integrity(format!("{self} has no grid of steps")));
+        }
         let (Some(initial), Some(resolution), Some(length)) = (self.initial, self.resolution, self.length) else {
             return Err(Error::Integrity(format!("{self} has no initial timestamp, resolution or length")));
         };
         usize::try_from(length).ok().and_then(|n| Grid::new(initial, resolution, n).ok()).ok_or_else(|| {
             Error::Integrity(format!("{self}: {length} steps of {resolution} from {initial} are no grid"))
         })
+    }
+
+    /// The windows of a forecast; `None` for another type.
+    ///
+    /// # Errors
+    /// `Integrity` when the catalog lacks a part of them, or they contradict each other or the shape of the array.
+    pub fn windows(&self) -> Result<Option<Windows>> {
+        if !self.series_type.is_forecast() {
+            return Ok(None);
+        }
+        let count = self.count.and_then(|n| usize::try_from(n).ok());
+        let (Some(initial), Some(resolution), Some(horizon), Some(interval), Some(count)) =
+            (self.initial, self.resolution, self.horizon, self.interval, count)
+        else {
+            return Err(Error::Integrity(format!(
+                "{self} lacks its initial timestamp, its resolution, horizon, interval, or count"
+            )));
+        };
+        let windows = Windows { initial, resolution, horizon, interval, count };
+        windows.validate().map_err(|e| Error::Integrity(format!("{self}: {e}")))?;
+        if let Some(axis) = self.series_type.window_axis() {
+            let shape = self.array_shape()?;
+            if shape.get(axis - 1..=axis) != Some(&[windows.steps()?, count]) {
+                return Err(Error::Integrity(format!(
+                    "{self} has {count} windows of {horizon}, but an array of shape {shape:?}"
+                )));
+            }
+        }
+        Ok(Some(windows))
     }
 
     /// The shape of the stored array.
@@ -79,11 +113,14 @@ impl fmt::Display for SeriesInfo {
     }
 }
 
-/// A series with its values. After a read by range, `info` has the start and the length of what was read.
+/// A series with its values. After a read by range, `info` has the axis of what was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// The row of the catalog.
     pub info: SeriesInfo,
-    /// The values; for static series time is the first axis.
+    /// The windows of a forecast.
+    pub windows: Option<Windows>,
+    /// The values. The axes of a static series are `[steps, *element_shape]`, those of a forecast `[steps, windows,
+    /// *element_shape]`, with percentiles or scenarios in front of them.
     pub values: Array,
 }

@@ -1,15 +1,22 @@
 //! What a time series is: its owner, its identity, its features, and the rules that a new one must keep.
 //! Where series are stored is the [`store`](crate::store)'s business.
 
+mod data;
 mod features;
 mod info;
 mod new;
 mod owner;
+mod rules;
+mod time_reference;
+mod windows;
 
+pub use data::SeriesData;
 pub use features::{FeatureValue, Features, FeaturesHash};
 pub use info::{Series, SeriesInfo};
-pub use new::{NewSeries, SeriesData};
+pub use new::NewSeries;
 pub use owner::{Owner, OwnerCategory};
+pub use time_reference::{OffsetMinutes, TimeReference, ZoneName};
+pub use windows::Windows;
 
 use std::fmt;
 
@@ -71,6 +78,20 @@ impl SeriesType {
     /// The type with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|t| t.name() == name)
+    }
+
+    /// Whether it has windows.
+    pub fn is_forecast(self) -> bool {
+        self >= SeriesType::Deterministic
+    }
+
+    /// The position, among the axes of the stored array, of the one that counts windows; `None` where there is none.
+    pub(crate) fn window_axis(self) -> Option<usize> {
+        match self {
+            SeriesType::Deterministic => Some(1),
+            SeriesType::Probabilistic | SeriesType::Scenarios => Some(2),
+            _ => None,
+        }
     }
 
     /// The type with this number.

@@ -1,8 +1,8 @@
-//! A series to be stored, and the rules it must keep.
+//! A series to be stored: who owns it, how it is named, and its data.
 
-use super::{describe, Features, Owner, SeriesType};
+use super::{describe, Features, Owner, SeriesData, SeriesType, TimeReference};
 use crate::array::ArrayView;
-use crate::time::{Grid, Period, UnixMillis};
+use crate::time::{Period, UnixMillis};
 use crate::{Error, Result};
 use std::fmt;
 
@@ -19,27 +19,20 @@ pub struct NewSeries<'a> {
     pub units: Option<String>,
     /// Text that belongs to the caller; never parsed.
     pub ext: Option<String>,
+    /// How its instants are to be spelled.
+    pub time_reference: Option<TimeReference>,
     /// Time axis and values.
     pub data: SeriesData<'a>,
 }
 
-/// The time axis and the values, by type.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum SeriesData<'a> {
-    /// A `SingleTimeSeries`: step `k` covers the time from `initial` plus `k` resolutions to the next step.
-    Single {
-        /// The first instant.
-        initial: UnixMillis,
-        /// The step.
-        resolution: Period,
-        /// Values of shape `[steps, *element_shape]`.
-        values: ArrayView<'a>,
-    },
-}
-
 impl<'a> NewSeries<'a> {
-    /// A `SingleTimeSeries` without features, units and `ext`.
+    /// A series without features, units, `ext` and a time reference.
+    pub fn new(owner: Owner, name: impl Into<String>, data: SeriesData<'a>) -> Self {
+        let (features, name) = (Features::new(), name.into());
+        NewSeries { owner, name, features, units: None, ext: None, time_reference: None, data }
+    }
+
+    /// A `SingleTimeSeries` without features, units, `ext` and a time reference.
     pub fn single(
         owner: Owner,
         name: impl Into<String>,
@@ -47,35 +40,17 @@ impl<'a> NewSeries<'a> {
         resolution: Period,
         values: ArrayView<'a>,
     ) -> Self {
-        NewSeries {
-            owner,
-            name: name.into(),
-            features: Features::new(),
-            units: None,
-            ext: None,
-            data: SeriesData::Single { initial, resolution, values },
-        }
+        Self::new(owner, name, SeriesData::Single { initial, resolution, values })
     }
 
     /// The type.
     pub fn series_type(&self) -> SeriesType {
-        match self.data {
-            SeriesData::Single { .. } => SeriesType::SingleTimeSeries,
-        }
-    }
-
-    /// The step of the time axis, if the type has one.
-    pub fn resolution(&self) -> Option<Period> {
-        match self.data {
-            SeriesData::Single { resolution, .. } => Some(resolution),
-        }
+        self.data.series_type()
     }
 
     /// The values.
     pub fn values(&self) -> &ArrayView<'a> {
-        match &self.data {
-            SeriesData::Single { values, .. } => values,
-        }
+        self.data.values()
     }
 
     /// Checks every rule that does not need the store. Values may be anything, NaN and infinities included.
@@ -83,42 +58,32 @@ impl<'a> NewSeries<'a> {
     /// # Errors
     /// `InvalidParameter`, naming the series and the rule.
     pub fn validate(&self) -> Result<()> {
-        self.features.validate().and_then(|()| self.validate_data()).map_err(|error| match error {
+        let rules = || {
+            self.features.validate()?;
+            self.data.validate()?;
+            self.validate_reference()
+        };
+        rules().map_err(|error| match error {
             Error::InvalidParameter(rule) => Error::InvalidParameter(format!("{self}: {rule}")),
             other => other,
         })
     }
 
-    fn validate_data(&self) -> Result<()> {
-        match self.data {
-            SeriesData::Single { initial, resolution, values } => {
-                let Some((&length, element_shape)) = values.shape().split_first() else {
-                    return Err(Error::invalid("the values have no axis; the first axis must be time"));
-                };
-                if element_shape.contains(&0) {
-                    return Err(Error::invalid(format!(
-                        "the element shape {element_shape:?} has an axis of length 0; only the time axis may be empty"
-                    )));
-                }
-                let grid = Grid::new(initial, resolution, length)?;
-                let last = grid.at(length.saturating_sub(1)).unwrap_or(initial);
-                for instant in [initial, last] {
-                    if !instant.is_writable() {
-                        return Err(Error::invalid(format!("{instant} lies outside the years 0 to 9999")));
-                    }
-                }
-                if values.dtype() == crate::array::DType::Bool && values.bytes().iter().any(|&b| b > 1) {
-                    return Err(Error::invalid("a bool value is a byte other than 0 and 1"));
-                }
-                Ok(())
-            }
+    fn validate_reference(&self) -> Result<()> {
+        let Some(reference) = &self.time_reference else { return Ok(()) };
+        if let Some(resolution) = self.data.resolution() {
+            reference.check_step("resolution", resolution)?;
+        }
+        match self.data.windows() {
+            Some(windows) => reference.check_step("interval", windows.interval),
+            None => Ok(()),
         }
     }
 }
 
 impl fmt::Display for NewSeries<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&describe(self.series_type(), &self.name, &self.owner, self.resolution(), &self.features))
+        f.write_str(&describe(self.series_type(), &self.name, &self.owner, self.data.resolution(), &self.features))
     }
 }
 

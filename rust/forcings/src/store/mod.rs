@@ -1,6 +1,7 @@
 //! The store: a pair of files, NetCDF-4 arrays and an SQLite catalog of what they mean, kept consistent.
 //!
-//! `pair` makes and opens the two files, `session` orders the changes to both, `write` and `read` are the operations.
+//! `pair` makes and opens the two files, `session` orders the changes to both, `write`, `read` and
+//! `transform` are the operations.
 
 pub(crate) mod arrays;
 pub(crate) mod catalog;
@@ -10,6 +11,7 @@ mod pair;
 mod read;
 mod session;
 mod shared;
+mod transform;
 mod write;
 
 pub use arrays::Compression;
@@ -17,6 +19,7 @@ pub use catalog::{Association, AssociationFilter, Entity, Relation};
 pub use catalog::{Counts, Filter, ForecastParameters, Identity, StaticGrid, Summary};
 pub use operations::{Associations, CompactReport, Finding, VerifyReport};
 pub(crate) use shared::Shared;
+pub use transform::Transformed;
 
 use crate::{Error, Result};
 use session::Promise;

@@ -1,10 +1,14 @@
 //! Reading series and listing them.
 
+mod cut;
+mod part;
+
 use super::{Filter, Store};
 use crate::array::DType;
-use crate::series::{Series, SeriesId, SeriesInfo, SeriesType};
+use crate::series::{Series, SeriesId, SeriesInfo};
 use crate::time::UnixMillis;
 use crate::{Error, Result};
+use part::Part;
 use std::collections::HashMap;
 
 impl Store {
@@ -16,42 +20,29 @@ impl Store {
         self.shared.look(|session| session.catalog().list(filter))
     }
 
-    /// The whole series.
+    /// The whole series. A `DeterministicSingleTimeSeries` comes as the `Deterministic` that it stands for.
     ///
     /// # Errors
-    /// `NotFound` when there is none with this id or its array is missing, `Integrity` when the array is not what the
-    /// catalog says, `Closed`, and errors of the files.
+    /// `NotFound` when there is none with this id or its array is missing, `Integrity` when the row contradicts itself or
+    /// the array, `Closed`, and errors of the files.
     pub fn read(&self, id: SeriesId) -> Result<Series> {
-        let info = self.shared.look(|session| session.catalog().find(id))?;
-        let steps = *info.array_shape()?.first().expect("an array shape begins with the length");
-        self.read_steps(info, 0, steps)
+        self.read_part(Part::whole(self.fitting(id)?)?)
     }
 
-    /// Those steps of a `SingleTimeSeries` whose cover overlaps `[from, to)`: a start inside a step begins with that
-    /// step, an end inside a step includes it. A bound that is `None`, or lies outside, is the series' own.
+    /// What of a series lies in `[from, to)`. A bound that is `None` is the series' own.
+    ///
+    /// - `SingleTimeSeries`: the steps whose cover overlaps the range. A start inside a step begins with that step, an end
+    ///   inside a step includes it, and bounds outside are the series' own.
+    /// - `NonSequentialTimeSeries`: the instants inside the range.
+    /// - `PersistentTimeSeries`: the breakpoint in force at `from`, and those inside the range; none if it is empty.
+    /// - Forecasts: the windows that start inside the range. `from` must be the start of one, or lie before the first.
     ///
     /// # Errors
-    /// As [`Store::read`]; `InvalidParameter` when `to` lies before `from`, or when the steps make no grid of their
-    /// own (a calendar period cut at a shortened month end); `Unsupported` for another type of series.
+    /// As [`Store::read`]; `InvalidParameter` when `to` lies before `from`, when a `PersistentTimeSeries` has no value at
+    /// `from`, when no window starts there, or when the steps make no grid of their own (a calendar period cut at a shortened
+    /// month end).
     pub fn read_range(&self, id: SeriesId, from: Option<UnixMillis>, to: Option<UnixMillis>) -> Result<Series> {
-        if let (Some(from), Some(to)) = (from, to) {
-            if to < from {
-                return Err(Error::invalid(format!("the range ends at {to}, before it begins at {from}")));
-            }
-        }
-        let mut info = self.shared.look(|session| session.catalog().find(id))?;
-        if info.series_type != SeriesType::SingleTimeSeries {
-            return Err(Error::Unsupported(format!("{info} cannot be read by a time range; read the whole series")));
-        }
-        let grid = info.grid()?;
-        let start = from.map_or(0, |t| grid.floor_index(t));
-        let stop = to.map_or(grid.len(), |t| grid.ceil_index(t)).max(start);
-        let slice = grid.slice(start, stop - start).map_err(|e| match e {
-            Error::InvalidParameter(why) => Error::InvalidParameter(format!("{info}: {why}")),
-            other => other,
-        })?;
-        info.initial = Some(slice.start());
-        self.read_steps(info, start, slice.len())
+        self.read_part(Part::overlapping(self.fitting(id)?, from, to)?)
     }
 
     /// Many whole series, in the order of the ids; an id may repeat. Every chunk is decoded once, on all cores.
@@ -74,27 +65,43 @@ impl Store {
         let series = infos.into_iter().map(|info| {
             let place = places[&info.hash];
             uses[place] -= 1;
-            // The last series of an array takes it over.
-            let values = if uses[place] == 0 { arrays[place].take() } else { arrays[place].clone() };
-            let values = values.expect("taken by its last use only");
-            check_fit(&info, values.dtype(), values.shape())?;
-            Ok(Series { info, values })
+            let array = arrays[place].as_ref().expect("taken by its last use only");
+            check_fit(&info, array.dtype(), array.shape())?;
+            let Part { info, windows, range, cut, .. } = Part::whole(info)?;
+            let values = match cut {
+                Some(cut) => cut.windows(array, range.start, windows.map_or(0, |w| w.count))?,
+                // The last series of an array takes it over.
+                None if uses[place] == 0 => arrays[place].take().expect("it was there"),
+                None => array.clone(),
+            };
+            Ok(Series { info, windows, values })
         });
         series.collect()
     }
 
-    /// The steps `start..start + len` of a series, whose `info` has the initial instant of the first of them.
-    fn read_steps(&self, mut info: SeriesInfo, start: usize, len: usize) -> Result<Series> {
-        let missing = |e| match e {
-            Error::NotFound(why) => Error::NotFound(format!("the array of {info} is missing: {why}")),
-            other => other,
+    /// The row of a series, which says of its array what the array file says.
+    fn fitting(&self, id: SeriesId) -> Result<SeriesInfo> {
+        let info = self.shared.look(|session| session.catalog().find(id))?;
+        let (dtype, shape) = self.shared.arrays()?.shape(&info.hash).map_err(|e| missing(&info, e))?;
+        check_fit(&info, dtype, &shape).map(|()| info)
+    }
+
+    fn read_part(&self, part: Part) -> Result<Series> {
+        let Part { info, windows, axis, range, cut } = part;
+        let values = self.shared.arrays()?.read_slab(&info.hash, axis, range).map_err(|e| missing(&info, e))?;
+        let values = match cut {
+            Some(cut) => cut.windows(&values, 0, windows.map_or(0, |w| w.count))?,
+            None => values,
         };
-        let arrays = self.shared.arrays()?;
-        let (dtype, shape) = arrays.shape(&info.hash).map_err(missing)?;
-        check_fit(&info, dtype, &shape)?;
-        let values = arrays.read_rows(&info.hash, start..start + len).map_err(missing)?;
-        info.length = Some(len as u64);
-        Ok(Series { info, values })
+        Ok(Series { info, windows, values })
+    }
+}
+
+/// Names the series whose array is missing.
+fn missing(info: &SeriesInfo, error: Error) -> Error {
+    match error {
+        Error::NotFound(why) => Error::NotFound(format!("the array of {info} is missing: {why}")),
+        other => other,
     }
 }
 

@@ -4,11 +4,11 @@
 
 mod span;
 
-use super::arrays::{ArrayFile, PoolKey};
+use super::arrays::{ArrayFile, Chunking, PoolKey};
 use super::catalog::{Catalog, Inserter, MetaKey, Removed};
 use super::pair::GENERATION;
 use crate::array::{ArrayHash, ArrayView};
-use crate::series::SeriesId;
+use crate::series::{NewSeries, SeriesId, SeriesInfo, SeriesType, Windows};
 use crate::{Error, Result};
 use span::{Level, Span};
 use std::collections::HashSet;
@@ -42,6 +42,15 @@ pub(super) struct Session {
     generation: u64,
 }
 
+/// Where the array of a series goes.
+#[derive(Debug)]
+pub(super) enum Placement {
+    /// A column of a dataset of this pool.
+    Packed(PoolKey),
+    /// A variable of its own.
+    Standalone(Chunking),
+}
+
 /// One change in progress: what it wrote, to be kept or undone as a whole.
 pub(super) struct Change<'a> {
     arrays: &'a ArrayFile,
@@ -51,26 +60,56 @@ pub(super) struct Change<'a> {
 
 impl Change<'_> {
     /// Stores one array.
-    pub(super) fn put(&mut self, key: &PoolKey, hash: ArrayHash, values: &ArrayView<'_>) -> Result<()> {
-        if self.arrays.put_one(key, hash, *values)? {
+    pub(super) fn put(&mut self, place: &Placement, hash: ArrayHash, values: ArrayView<'_>) -> Result<()> {
+        let staged = match place {
+            Placement::Packed(pool) => self.arrays.put_one(pool, hash, values)?,
+            Placement::Standalone(chunking) => !self.arrays.put_standalone(&[(*chunking, hash, values)])?.is_empty(),
+        };
+        if staged {
             self.level.staged.push(hash);
         }
         Ok(())
     }
 
-    /// Stores many arrays, in whole chunks.
-    pub(super) fn put_batch(&mut self, items: &[(PoolKey, ArrayHash, ArrayView<'_>)]) -> Result<()> {
-        let staged = self.arrays.put_batch(items)?;
-        self.level.staged.extend(staged);
+    /// Stores many arrays, packed ones in whole chunks. The first request for an array decides where it goes.
+    pub(super) fn put_batch<'v>(
+        &mut self,
+        items: impl IntoIterator<Item = (Placement, ArrayHash, ArrayView<'v>)>,
+    ) -> Result<()> {
+        let (mut packed, mut standalone, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+        for (place, hash, values) in items.into_iter().filter(|(_, hash, _)| seen.insert(*hash)) {
+            match place {
+                Placement::Packed(pool) => packed.push((pool, hash, values)),
+                Placement::Standalone(chunking) => standalone.push((chunking, hash, values)),
+            }
+        }
+        if !standalone.is_empty() {
+            self.level.staged.extend(self.arrays.put_standalone(&standalone)?);
+        }
+        if !packed.is_empty() {
+            self.level.staged.extend(self.arrays.put_batch(&packed)?);
+        }
         Ok(())
     }
 
-    /// Where rows are added.
-    pub(super) fn rows(&mut self) -> Inserter<'_> {
-        Inserter::new(self.catalog)
+    /// Adds the row of a series whose array is stored.
+    pub(super) fn insert(&mut self, series: &NewSeries<'_>, hash: &ArrayHash) -> Result<SeriesId> {
+        self.insert_all(std::slice::from_ref(series), std::slice::from_ref(hash)).map(|ids| ids[0])
     }
 
-    /// The rows, for changes that store no array.
+    /// Adds the rows of series whose arrays, in the same order, are stored.
+    pub(super) fn insert_all(&mut self, series: &[NewSeries<'_>], hashes: &[ArrayHash]) -> Result<Vec<SeriesId>> {
+        self.level.newer_types |= series.iter().any(|s| s.series_type() == SeriesType::PersistentTimeSeries);
+        let mut rows = Inserter::new(self.catalog);
+        series.iter().zip(hashes).map(|(series, hash)| rows.insert(series, hash)).collect()
+    }
+
+    /// Adds the row of a forecast that is derived from `source`, unless it is there.
+    pub(super) fn derive(&mut self, source: &SeriesInfo, windows: &Windows) -> Result<Option<SeriesId>> {
+        Inserter::new(self.catalog).derive(source, windows)
+    }
+
+    /// The rows, changes in progress included.
     pub(super) fn catalog(&mut self) -> &mut Catalog {
         self.catalog
     }
@@ -273,6 +312,9 @@ impl Session {
     }
 
     fn write_span(&mut self) -> Result<()> {
+        if self.span.as_ref().is_some_and(Span::has_newer_types) {
+            self.arrays.raise_version()?;
+        }
         if self.promise == Promise::Nothing {
             return self.catalog.commit();
         }

@@ -1,14 +1,18 @@
 //! Tests of the store as a whole; what they share.
 
 mod atomicity;
+mod derived;
+mod forecasts;
+mod irregular;
 mod model;
 mod pair;
 mod reading;
 mod transactions;
+mod zoning;
 
 use super::*;
 use crate::array::{Array, ArrayHash};
-use crate::series::{NewSeries, Owner, SeriesId, SeriesInfo};
+use crate::series::{NewSeries, Owner, SeriesData, SeriesId, SeriesInfo, SeriesType};
 use crate::time::{Period, UnixMillis};
 use crate::ErrorKind;
 
@@ -40,6 +44,14 @@ fn names(store: &Store) -> Vec<String> {
 
 fn holds(store: &Store, hash: ArrayHash) -> bool {
     store.shared().arrays().unwrap().contains(&hash)
+}
+
+fn instant(text: &str) -> UnixMillis {
+    UnixMillis::from_rfc3339(text).unwrap()
+}
+
+fn hour(k: f64) -> UnixMillis {
+    UnixMillis(START.0 + (k * HOUR as f64).round() as i64)
 }
 
 /// Runs SQL behind the store's back.

@@ -1,8 +1,9 @@
 //! Adding and removing series.
 
-use super::arrays::PoolKey;
+use super::arrays::{Chunking, PoolKey};
+use super::session::Placement;
 use super::Store;
-use crate::array::{ArrayHash, ArrayView};
+use crate::array::ArrayHash;
 use crate::series::{NewSeries, SeriesData, SeriesId};
 use crate::Result;
 use std::num::NonZero;
@@ -15,40 +16,33 @@ impl Store {
     /// `Closed`, and errors of the disk. After an error the store is as before.
     pub fn add(&self, series: &NewSeries<'_>) -> Result<SeriesId> {
         series.validate()?;
-        let (key, values) = packed(series);
+        let (place, values) = (placement(&series.data), *series.values());
         let hash = values.hash();
         self.shared.change(|session| {
             session.apply(|change| {
-                change.put(&key, hash, &values)?;
-                change.rows().insert(series, &hash)
+                change.put(&place, hash, values)?;
+                change.insert(series, &hash)
             })
         })
     }
 
-    /// Stores many series, all or none, and returns their numbers in their order. Arrays of one shape and resolution
-    /// are written together in whole chunks, which is far faster than one by one.
+    /// Stores many series, of any types, all or none, and returns their numbers in their order. Arrays of one shape and
+    /// resolution are written together in whole chunks, which is far faster than one by one.
     ///
     /// # Errors
     /// As [`Store::add`], naming the series at fault. After an error the store is as before.
-    pub fn add_bulk(&self, series: &[NewSeries<'_>]) -> Result<Vec<SeriesId>> {
+    pub fn add_bulk<'a>(&self, series: &[NewSeries<'a>]) -> Result<Vec<SeriesId>> {
         series.iter().try_for_each(NewSeries::validate)?;
         if series.is_empty() {
             return self.shared.change(|_| Ok(Vec::new()));
         }
         let hashes = hash_all(series);
-        let items: Vec<_> = series
-            .iter()
-            .zip(&hashes)
-            .map(|(series, hash)| {
-                let (key, values) = packed(series);
-                (key, *hash, values)
-            })
-            .collect();
+        let item = |(series, hash): (&NewSeries<'a>, _)| (placement(&series.data), hash, *series.values());
+        let items: Vec<_> = series.iter().zip(hashes.iter().copied()).map(item).collect();
         self.shared.change(|session| {
             session.apply(|change| {
-                change.put_batch(&items)?;
-                let mut rows = change.rows();
-                series.iter().zip(&hashes).map(|(series, hash)| rows.insert(series, hash)).collect()
+                change.put_batch(items)?;
+                change.insert_all(series, &hashes)
             })
         })
     }
@@ -64,12 +58,24 @@ impl Store {
     }
 }
 
-/// Where the array of a valid series is packed, and the array.
-fn packed<'a>(series: &NewSeries<'a>) -> (PoolKey, ArrayView<'a>) {
-    let SeriesData::Single { resolution, values, .. } = series.data;
-    let (length, element_shape) = values.shape().split_first().expect("a valid series has a time axis");
-    let key = PoolKey { dtype: values.dtype(), element_shape: element_shape.to_vec(), length: *length, resolution };
-    (key, values)
+/// Where the array of a valid series goes.
+fn placement(data: &SeriesData<'_>) -> Placement {
+    let values = data.values();
+    match data {
+        SeriesData::Single { resolution, .. } => {
+            let (length, element_shape) = values.shape().split_first().expect("a valid series has a time axis");
+            Placement::Packed(PoolKey {
+                dtype: values.dtype(),
+                element_shape: element_shape.to_vec(),
+                length: *length,
+                resolution: *resolution,
+            })
+        }
+        _ => Placement::Standalone(match data.series_type().window_axis() {
+            Some(axis) => Chunking::Windows { axis },
+            None => Chunking::Whole,
+        }),
+    }
 }
 
 /// The content hashes, computed on all cores.

@@ -28,6 +28,11 @@ impl Period {
         }
     }
 
+    /// Whether it is zero, of either kind.
+    pub fn is_zero(self) -> bool {
+        matches!(self, Period::Fixed(0) | Period::Months(0))
+    }
+
     /// The instant `k` periods after `start`. Months are counted from `start` itself, and its day of the month is cut
     /// to the length of the month that is reached: two months after January 31 is March 31.
     ///

@@ -22,6 +22,7 @@ fn info(id: i64, owner: Owner, name: &str) -> SeriesInfo {
         element_shape: vec![],
         units: None,
         ext: None,
+        time_reference: None,
         features: Features::new(),
         hash: ArrayHash::from_bytes([id as u8; 32]),
     }

@@ -28,6 +28,8 @@ pub(super) enum Place {
 #[derive(Debug, Default)]
 pub(super) struct Index {
     places: HashMap<ArrayHash, Place>,
+    /// Every array that is a variable of its own, removed ones included: the variable stays in the file.
+    standalone: HashMap<ArrayHash, Arc<Standalone>>,
     pools: HashMap<PoolKey, Vec<Arc<PackedDataset>>>,
 }
 
@@ -59,6 +61,19 @@ impl Index {
     /// Enters a place; a hash that has one already keeps it.
     pub(super) fn insert(&mut self, hash: ArrayHash, place: Place) {
         self.places.entry(hash).or_insert(place);
+    }
+
+    /// Enters an array that is a variable of its own.
+    pub(super) fn add_standalone(&mut self, hash: ArrayHash, array: Arc<Standalone>) {
+        self.standalone.insert(hash, array.clone());
+        self.insert(hash, Place::Standalone(array));
+    }
+
+    /// Finds an array again that was forgotten, if the file still has its variable.
+    pub(super) fn restore(&mut self, hash: &ArrayHash) -> bool {
+        let Some(array) = self.standalone.get(hash).cloned() else { return false };
+        self.insert(*hash, Place::Standalone(array));
+        true
     }
 
     pub(super) fn forget(&mut self, hash: &ArrayHash) {

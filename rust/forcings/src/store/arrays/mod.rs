@@ -1,7 +1,8 @@
-//! The array file of a store: content-addressed arrays as columns of packed datasets, in a NetCDF-4 file.
+//! The array file of a store: content-addressed arrays in a NetCDF-4 file, as columns of packed datasets or as variables
+//! of their own.
 //!
 //! Reading goes by offset over the file's layer and never touches the HDF5 library ([`read`], [`open`]); writing goes
-//! through it ([`write`]), and after every change the library is flushed and what changed is read anew. What the arrays
+//! through it ([`write`], [`standalone`]), and after every change the library is flushed and what changed is read anew. What the arrays
 //! mean is the catalog's business.
 
 mod compression;
@@ -13,12 +14,14 @@ mod parallel;
 mod pool;
 mod read;
 mod rows;
+mod standalone;
 mod write;
 
 pub use compression::Compression;
 pub(crate) use inventory::Portion;
 pub(crate) use packed::{Column, PackedDataset};
 pub(crate) use pool::PoolKey;
+pub(crate) use standalone::Chunking;
 
 use super::h5::{FileLayer, H5File};
 use crate::array::ArrayHash;
@@ -115,6 +118,17 @@ impl ArrayFile {
     /// A text attribute of the root group.
     pub(crate) fn attribute(&self, name: &str) -> Option<String> {
         self.attributes.lock().get(name).cloned()
+    }
+
+    /// Notes that the catalog has types of series that readers of the first version do not know.
+    ///
+    /// # Errors
+    /// `ReadOnlyStore`, `Io`, `Hdf5`.
+    pub(crate) fn raise_version(&self) -> Result<()> {
+        match self.attribute(VERSION_ATTRIBUTE).as_deref() == Some(VERSIONS[1]) {
+            true => Ok(()),
+            false => self.set_attribute(VERSION_ATTRIBUTE, VERSIONS[1]),
+        }
     }
 
     fn check_writable(&self) -> Result<()> {

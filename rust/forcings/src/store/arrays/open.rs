@@ -1,6 +1,6 @@
 //! Reading the array file's own index: version, compression, datasets, hashes. No C library is involved.
 
-use super::index::{Index, Place, Standalone};
+use super::index::{Index, Standalone};
 use super::packed::{DatasetState, PackedDataset};
 use super::pool::{fill, PoolKey};
 use super::{GROUP, PARENT_GROUP};
@@ -13,7 +13,8 @@ use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The versions that are read; the first is written.
+/// The versions that are read. The first is written, and the second as soon as the catalog has a type of series that
+/// readers of the first do not know.
 pub(super) const VERSIONS: [&str; 2] = ["0.11.0", "0.11.1"];
 /// The root attribute that holds the version.
 pub(super) const VERSION_ATTRIBUTE: &str = "data_format_version";
@@ -65,7 +66,7 @@ pub(super) fn index(file: &Hdf5File) -> Result<Index> {
         if let Some(hex) = name.strip_prefix("arr_") {
             let hash = ArrayHash::from_hex(hex)
                 .ok_or_else(|| broken(file.source(), format!("the variable {name} is not named by a hash")))?;
-            index.insert(hash, Place::Standalone(Arc::new(standalone(file, &name, &dataset)?)));
+            index.add_standalone(hash, Arc::new(standalone(file, &name, &dataset)?));
         } else {
             let pool = PoolKey::from_name(&name)
                 .ok_or_else(|| broken(file.source(), format!("{GROUP} holds {name}, which is no array of a store")))?;
@@ -114,6 +115,12 @@ fn hashes(file: &Hdf5File, name: &str, cols: usize) -> Result<Vec<Option<ArrayHa
         }),
     };
     companion.strings()?.into_iter().enumerate().map(slot).collect()
+}
+
+/// The array `name`, a variable of its own whose header lies at `address`, as it is in the file now. Looking its name up
+/// would cost more with every variable of the file.
+pub(super) fn load_standalone(file: &Hdf5File, name: &str, address: u64) -> Result<Standalone> {
+    standalone(file, name, &file.dataset_at(address)?)
 }
 
 fn standalone(file: &Hdf5File, name: &str, dataset: &Hdf5Dataset) -> Result<Standalone> {

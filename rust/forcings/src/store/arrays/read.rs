@@ -5,7 +5,7 @@ use super::packed::{Column, DatasetState, PackedDataset};
 use super::rows::{zeroed, Columns};
 use super::{parallel, ArrayFile};
 use crate::array::{Array, ArrayHash, DType};
-use crate::chunks::{read_bytes_into, AxisRead, ReadRequest, MAX_EXPANSION};
+use crate::chunks::{read_bytes_into, AxisRead, Layout, ReadRequest, MAX_EXPANSION};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,21 +17,40 @@ struct Wanted {
     columns: Vec<(usize, ArrayHash)>,
 }
 
+/// A variable of the file, to be read along its axes.
+struct Variable<'a> {
+    name: &'a str,
+    dtype: DType,
+    layout: &'a Layout,
+    shape: &'a [u64],
+    fill: Option<&'a [u8]>,
+}
+
 impl ArrayFile {
     /// Some rows (positions on the first axis) of one array.
     ///
     /// # Errors
-    /// `NotFound` for a hash that is not stored, `Selection` for rows that the array does not have, `Format` and
-    /// `Integrity` when the file is damaged.
+    /// As [`ArrayFile::read_slab`].
     pub(crate) fn read_rows(&self, hash: &ArrayHash, rows: Range<usize>) -> Result<Array> {
+        self.read_slab(hash, 0, rows)
+    }
+
+    /// The part of one array that lies in `range` along `axis`; only the chunks that it touches are decoded.
+    ///
+    /// # Errors
+    /// `NotFound` for a hash that is not stored, `Selection` for an axis or a range that the array does not have, `Format`
+    /// and `Integrity` when the file is damaged.
+    pub(crate) fn read_slab(&self, hash: &ArrayHash, axis: usize, range: Range<usize>) -> Result<Array> {
         loop {
             match self.place(hash)? {
-                Place::Standalone(array) => return self.read_standalone(&array, Some(rows)),
+                Place::Standalone(array) => return self.read_standalone(&array, Some((axis, range))),
                 Place::Packed(Column { dataset, column }) => {
                     let state = dataset.state.read();
                     if state.hashes[column] == Some(*hash) {
-                        let columns = [(column, *hash)];
-                        return Ok(self.read_columns(&dataset, &state, &columns, rows)?.remove(0));
+                        return match axis {
+                            0 => Ok(self.read_columns(&dataset, &state, &[(column, *hash)], range)?.remove(0)),
+                            _ => self.read_within(&dataset, &state, column, (axis, range)),
+                        };
                     }
                 }
             }
@@ -116,7 +135,7 @@ impl ArrayFile {
         columns: &[(usize, ArrayHash)],
         rows: Range<usize>,
     ) -> Result<Vec<Array>> {
-        check_rows(&rows, dataset.pool.length as u64)?;
+        check_range(0, &rows, &dataset.pool.array_shape())?;
         let layout = state.layout()?;
         let source = &*self.source;
         let bytes = match dataset.row_chunks(layout) {
@@ -124,20 +143,7 @@ impl ArrayFile {
             // Another library's layout: each column for itself.
             None => {
                 let one = |&(column, _): &(usize, ArrayHash)| {
-                    let mut bytes = self.room(rows.len() * dataset.pool.block())?;
-                    let mut axes = vec![slice(&rows), slice(&(column..column + 1))];
-                    axes.resize(2 + dataset.pool.element_shape.len(), AxisRead::All);
-                    let request = ReadRequest {
-                        source,
-                        layout,
-                        shape: &dataset.shape(),
-                        element_width: dataset.pool.dtype.width(),
-                        fill: Some(&dataset.fill),
-                        axes: &axes,
-                        what: &format!("variable {}", dataset.name),
-                    };
-                    read_written(&request, &mut bytes)?;
-                    Ok(bytes)
+                    self.read_within(dataset, state, column, (0, rows.clone())).map(Array::into_bytes)
                 };
                 columns.iter().map(one).collect::<Result<_>>()?
             }
@@ -147,27 +153,61 @@ impl ArrayFile {
         bytes.into_iter().map(|bytes| Array::new(dataset.pool.dtype, shape.clone(), bytes)).collect()
     }
 
-    fn read_standalone(&self, array: &Standalone, rows: Option<Range<usize>>) -> Result<Array> {
-        let what = format!("variable {}", array.name);
+    /// A part of one column of a dataset whose state the caller has locked, whatever its chunks are.
+    fn read_within(
+        &self,
+        dataset: &PackedDataset,
+        state: &DatasetState,
+        column: usize,
+        (axis, range): (usize, Range<usize>),
+    ) -> Result<Array> {
+        let mut shape = dataset.pool.array_shape();
+        check_range(axis, &range, &shape)?;
+        shape[axis] = range.len();
+        let mut axes = vec![AxisRead::All; shape.len()];
+        axes[axis] = slice(&range);
+        axes.insert(1, slice(&(column..column + 1)));
+        let variable = Variable {
+            name: &dataset.name,
+            dtype: dataset.pool.dtype,
+            layout: state.layout()?,
+            shape: &dataset.shape(),
+            fill: Some(&dataset.fill),
+        };
+        self.read_axes(&variable, &axes, shape)
+    }
+
+    fn read_standalone(&self, array: &Standalone, part: Option<(usize, Range<usize>)>) -> Result<Array> {
         let mut shape = self.standalone_shape(array)?;
         let mut axes = vec![AxisRead::All; shape.len()];
-        if let Some(rows) = rows {
-            check_rows(&rows, array.shape.first().copied().unwrap_or(0))?;
-            axes[0] = slice(&rows);
-            shape[0] = rows.len();
+        if let Some((axis, range)) = part {
+            check_range(axis, &range, &shape)?;
+            axes[axis] = slice(&range);
+            shape[axis] = range.len();
         }
-        let mut bytes = self.room(crate::array::byte_len(array.dtype, &shape)?)?;
-        let request = ReadRequest {
-            source: &*self.source,
+        let variable = Variable {
+            name: &array.name,
+            dtype: array.dtype,
             layout: &array.layout,
             shape: &array.shape,
-            element_width: array.dtype.width(),
             fill: array.fill.as_deref(),
-            axes: &axes,
-            what: &what,
+        };
+        self.read_axes(&variable, &axes, shape)
+    }
+
+    fn read_axes(&self, variable: &Variable<'_>, axes: &[AxisRead], shape: Vec<usize>) -> Result<Array> {
+        let mut bytes = self.room(crate::array::byte_len(variable.dtype, &shape)?)?;
+        let request = ReadRequest {
+            source: &*self.source,
+            layout: variable.layout,
+            shape: variable.shape,
+            element_width: variable.dtype.width(),
+            fill: variable.fill,
+            axes,
+            what: &format!("variable {}", variable.name),
         };
         read_written(&request, &mut bytes)?;
-        Array::new(array.dtype, shape, bytes)
+        Array::new(variable.dtype, shape, bytes)
     }
 
     fn standalone_shape(&self, array: &Standalone) -> Result<Vec<usize>> {
@@ -202,9 +242,9 @@ fn slice(range: &Range<usize>) -> AxisRead {
     AxisRead::Slice { start: range.start as u64, stop: range.end as u64, step: 1 }
 }
 
-fn check_rows(rows: &Range<usize>, length: u64) -> Result<()> {
-    if rows.start > rows.end || rows.end as u64 > length {
-        return Err(Error::Selection(format!("rows {rows:?} are asked of an array of {length}")));
+fn check_range(axis: usize, range: &Range<usize>, shape: &[usize]) -> Result<()> {
+    if axis >= shape.len() || range.start > range.end || range.end > shape[axis] {
+        return Err(Error::Selection(format!("{range:?} on axis {axis} is asked of an array of shape {shape:?}")));
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ mod concurrent;
 mod faults;
 mod format;
 mod model;
+mod standalone;
 
 const DEFAULT: Compression = Compression::Deflate { level: 3, shuffle: true };
 
@@ -71,6 +72,12 @@ fn put_batch(file: &ArrayFile, pool: &PoolKey, seeds: std::ops::Range<usize>) ->
     let items: Vec<(PoolKey, ArrayHash, ArrayView<'_>)> =
         arrays.iter().map(|a| (pool.clone(), a.view().hash(), a.view())).collect();
     file.put_batch(&items).unwrap()
+}
+
+fn put_standalone(file: &ArrayFile, chunking: Chunking, array: &Array) -> ArrayHash {
+    let hash = array.view().hash();
+    file.put_standalone(&[(chunking, hash, array.view())]).unwrap();
+    hash
 }
 
 /// The places of some arrays, as `dataset:column`.

@@ -25,10 +25,10 @@ pub(super) struct Writer {
 }
 
 /// A dataset that was just made in the file.
-struct NewDataset {
-    name: String,
+pub(super) struct NewDataset {
+    pub(super) name: String,
     /// Everything that was made for it.
-    members: Vec<String>,
+    pub(super) members: Vec<String>,
 }
 
 impl Writer {
@@ -62,18 +62,23 @@ impl ArrayFile {
         let mut seen = HashSet::new();
         let mut order: Vec<&PoolKey> = Vec::new();
         let mut pools: HashMap<&PoolKey, Vec<(ArrayHash, ArrayView<'_>)>> = HashMap::new();
-        let mut staged = Vec::new();
+        // Staged are all arrays that are new; joined are those that got a place which was there before.
+        let (mut staged, mut joined) = (Vec::new(), Vec::new());
         for (pool, hash, array) in arrays {
             if seen.insert(*hash) && !self.contains(hash) {
+                staged.push(*hash);
+                if self.index.write().restore(hash) {
+                    joined.push(*hash);
+                    continue;
+                }
                 let members = pools.entry(pool).or_insert_with(|| {
                     order.push(pool);
                     Vec::new()
                 });
                 members.push((*hash, *array));
-                staged.push(*hash);
             }
         }
-        let (mut made, mut joined) = (Vec::new(), Vec::new());
+        let mut made = Vec::new();
         let put = || -> Result<()> {
             for pool in order {
                 match &pools[pool][..] {
@@ -96,7 +101,8 @@ impl ArrayFile {
         Err(error)
     }
 
-    /// Removes arrays: their columns become free, and zeros. Hashes that are not stored are passed over.
+    /// Removes arrays: their columns become free, and zeros; one that is a variable of its own is not found any more.
+    /// Hashes that are not stored are passed over.
     ///
     /// # Errors
     /// `ReadOnlyStore`, `Io`, `Hdf5`.
@@ -161,7 +167,7 @@ impl ArrayFile {
         closed
     }
 
-    fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
+    pub(super) fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
         self.check_writable()?;
         let writer = self.writer.lock();
         match writer.closed {
@@ -171,7 +177,7 @@ impl ArrayFile {
     }
 
     /// The file as HDF5 has it, opened at the first change.
-    fn hdf5<'a>(&self, writer: &'a mut Writer) -> Result<&'a H5File> {
+    pub(super) fn hdf5<'a>(&self, writer: &'a mut Writer) -> Result<&'a H5File> {
         if writer.file.is_none() {
             writer.file = Some(H5File::open(&self.layer)?);
         }
@@ -180,7 +186,7 @@ impl ArrayFile {
     }
 
     /// Brings the file up to what HDF5 holds.
-    fn sync_with_hdf5(&self, writer: &mut Writer) -> Result<()> {
+    pub(super) fn sync_with_hdf5(&self, writer: &mut Writer) -> Result<()> {
         self.hdf5(writer)?.flush()?;
         self.layer.commit()
     }
@@ -188,6 +194,9 @@ impl ArrayFile {
     fn put_column(&self, writer: &mut Writer, pool: &PoolKey, hash: ArrayHash, array: ArrayView<'_>) -> Result<bool> {
         if self.contains(&hash) {
             return Ok(false);
+        }
+        if self.index.write().restore(&hash) {
+            return Ok(true);
         }
         let (dataset, column) = match self.free_column(pool) {
             Some(place) => place,
@@ -308,16 +317,9 @@ impl ArrayFile {
         columns: usize,
         made: &mut Vec<NewDataset>,
     ) -> Result<(Variable, Variable)> {
-        let first = match writer.next_dimension {
-            Some(first) => first,
-            None => self.hdf5(writer)?.next_dimension()?,
-        };
         let shape = pool.dataset_shape(columns);
-        let next = i32::try_from(shape.len()).ok().and_then(|count| first.checked_add(count));
-        writer.next_dimension =
-            Some(next.ok_or_else(|| Error::Integrity("the array file has used up its dimension numbers".into()))?);
-        let file = self.hdf5(writer)?;
-        let group = file.group(GROUP)?;
+        let first = self.number_dimensions(writer, shape.len())?;
+        let group = self.hdf5(writer)?.group(GROUP)?;
         let elements = (0..pool.element_shape.len()).map(|k| format!("{name}_e{k}"));
         let names: Vec<String> = [format!("{name}_t"), format!("{name}_c")].into_iter().chain(elements).collect();
         let slots = format!("{name}_h");
@@ -340,6 +342,19 @@ impl ArrayFile {
         Ok((data, group.create_strings(&slots, &dimensions[1])?))
     }
 
+    /// The first of `count` numbers that no dimension has.
+    pub(super) fn number_dimensions(&self, writer: &mut Writer, count: usize) -> Result<i32> {
+        let first = match writer.next_dimension {
+            Some(first) => first,
+            None => self.hdf5(writer)?.next_dimension()?,
+        };
+        let next = i32::try_from(count).ok().and_then(|count| first.checked_add(count));
+        writer.next_dimension = Some(next.ok_or_else(|| {
+            Error::Integrity(format!("{} has used up its dimension numbers", self.layer.path().display()))
+        })?);
+        Ok(first)
+    }
+
     /// Takes datasets that were made, filled and flushed into the index.
     fn enter(&self, made: &[NewDataset]) -> Result<()> {
         if made.is_empty() {
@@ -358,7 +373,7 @@ impl ArrayFile {
     }
 
     /// Takes datasets that were not entered out of the file again.
-    fn unlink(&self, writer: &mut Writer, made: &[NewDataset]) -> Result<()> {
+    pub(super) fn unlink(&self, writer: &mut Writer, made: &[NewDataset]) -> Result<()> {
         if made.is_empty() {
             return Ok(());
         }
@@ -377,7 +392,7 @@ impl ArrayFile {
             for hash in hashes {
                 match index.place(hash).cloned() {
                     None => {}
-                    // The variable stays, as netCDF cannot remove one.
+                    // The variable stays: netCDF cannot remove one, and a reader may be about to use its address.
                     Some(Place::Standalone(_)) => index.forget(hash),
                     Some(Place::Packed(Column { dataset, column })) => {
                         let (_, columns) = datasets.entry(dataset.name.clone()).or_insert((dataset, BTreeSet::new()));

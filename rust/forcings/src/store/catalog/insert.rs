@@ -2,16 +2,18 @@
 
 use super::Catalog;
 use crate::array::ArrayHash;
-use crate::series::{FeatureValue, Features, FeaturesHash, NewSeries, SeriesData, SeriesId};
+use crate::series::{FeatureValue, Features, FeaturesHash, NewSeries, SeriesId, TimeReference};
+use crate::time::UnixMillis;
 use crate::{Error, Result};
 use rusqlite::{ffi, params, ErrorCode};
 use std::collections::HashSet;
 
 const INSERT: &str = "
 INSERT INTO time_series_associations
-    (id, owner_id, owner_type, owner_category, time_series_type, name, initial_timestamp, resolution, length, units,
-     dtype, element_shape, ext, data_hash, features_hash)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+    (id, owner_id, owner_type, owner_category, time_series_type, name, initial_timestamp, resolution, length,
+     horizon, interval, count, timestamps_json, percentiles_json, units, dtype, element_shape, ext, data_hash,
+     features_hash, time_reference)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)";
 
 const INSERT_FEATURE: &str = "
 INSERT OR IGNORE INTO feature_sets (key, value_kind, value_int, value_float, value_bool, value_str, features_hash)
@@ -19,7 +21,7 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 
 /// Inserts rows one after the other, each set of features once. The caller holds a transaction.
 pub(crate) struct Inserter<'a> {
-    catalog: &'a mut Catalog,
+    pub(super) catalog: &'a mut Catalog,
     written: HashSet<FeaturesHash>,
 }
 
@@ -32,15 +34,19 @@ impl<'a> Inserter<'a> {
     /// Adds the row of `series`, whose array is `hash`.
     ///
     /// # Errors
-    /// `DuplicateTimeSeries` when the identity is taken, `Catalog` when SQLite refuses.
+    /// `DuplicateTimeSeries` when the identity is taken, `InvalidParameter` for a `Deterministic` forecast beside a derived
+    /// one, `Catalog` when SQLite refuses.
     pub(crate) fn insert(&mut self, series: &NewSeries<'_>, hash: &ArrayHash) -> Result<SeriesId> {
+        self.check_exclusion(series)?;
         let features_hash = series.features.hash();
         if !series.features.is_empty() && !self.written.contains(&features_hash) {
             self.insert_features(&series.features, &features_hash)?;
             self.written.insert(features_hash);
         }
         let id = self.catalog.issue_id()?;
-        let SeriesData::Single { initial, resolution, values } = &series.data;
+        let (data, values, windows) = (&series.data, series.values(), series.data.windows());
+        let count =
+            windows.map(|w| i64::try_from(w.count).map_err(|_| Error::invalid("too many windows"))).transpose()?;
         let (length, element_shape) = split_shape(values.shape())?;
         let result = self.catalog.connection.prepare_cached(INSERT).and_then(|mut statement| {
             statement.execute(params![
@@ -50,15 +56,21 @@ impl<'a> Inserter<'a> {
                 series.owner.category.name(),
                 series.series_type().name(),
                 series.name,
-                initial.to_rfc3339(),
-                resolution.to_string(),
+                data.initial().map(UnixMillis::to_rfc3339),
+                data.resolution().map(|period| period.to_string()),
                 length,
+                windows.map(|w| w.horizon.to_string()),
+                windows.map(|w| w.interval.to_string()),
+                count,
+                data.timestamps().map(timestamps_json),
+                data.percentiles().map(|p| serde_json::to_string(p).expect("numbers have a JSON text")),
                 series.units,
                 values.dtype().name(),
                 element_shape,
                 series.ext,
                 hash.as_bytes(),
                 features_hash.0,
+                series.time_reference.as_ref().map(TimeReference::to_string),
             ])
         });
         match result {
@@ -95,6 +107,11 @@ impl Catalog {
             next.ok_or_else(|| self.damage(format_args!("no row ids are left: the highest is {}", i64::MAX)))?;
         Ok(SeriesId(self.last_id))
     }
+}
+
+fn timestamps_json(timestamps: &[UnixMillis]) -> String {
+    let texts: Vec<String> = timestamps.iter().map(|t| t.to_rfc3339_z()).collect();
+    serde_json::to_string(&texts).expect("texts have a JSON text")
 }
 
 fn split_shape(shape: &[usize]) -> Result<(i64, String)> {

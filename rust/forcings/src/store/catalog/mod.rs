@@ -5,6 +5,7 @@ mod audit;
 mod backup;
 mod change;
 mod condition;
+mod derived;
 mod enumerate;
 mod filter;
 mod identity;
@@ -44,6 +45,8 @@ pub(crate) struct Catalog {
     last_id: i64,
     /// The value of `last_id` that the file has.
     stored_last_id: i64,
+    /// Whether the file has the column `time_reference`, which other writers of the format do not make.
+    references: bool,
 }
 
 impl Catalog {
@@ -97,7 +100,9 @@ impl Catalog {
             _ => {}
         }
         if read_only {
-            return Ok(Catalog { connection, path: path.to_path_buf(), last_id: 0, stored_last_id: 0 });
+            let references = schema::has_column(&connection, schema::ASSOCIATIONS, "time_reference");
+            let references = references.map_err(|e| failure(path, e))?;
+            return Ok(Catalog { connection, path: path.to_path_buf(), last_id: 0, stored_last_id: 0, references });
         }
         Self::completed(connection, path)
     }
@@ -105,7 +110,8 @@ impl Catalog {
     fn completed(connection: Connection, path: &Path) -> Result<Self> {
         let mut connection = configured(connection, false).map_err(|e| failure(path, e))?;
         schema::complete(&mut connection).map_err(|e| failure(path, e))?;
-        let mut catalog = Catalog { connection, path: path.to_path_buf(), last_id: 0, stored_last_id: 0 };
+        let path = path.to_path_buf();
+        let mut catalog = Catalog { connection, path, last_id: 0, stored_last_id: 0, references: true };
         catalog.load_last_id()?;
         Ok(catalog)
     }

@@ -1,7 +1,7 @@
 //! Reading rows: listings, and lookups by id.
 
 use super::filter::{json_list, Filter};
-use super::row::COLUMNS;
+use super::row::columns;
 use super::Catalog;
 use crate::array::ArrayHash;
 use crate::series::{Features, FeaturesHash, SeriesId, SeriesInfo};
@@ -76,8 +76,16 @@ impl Catalog {
             .map_err(|e| self.failure(e))
     }
 
+    /// The statement that reads the rows of a condition.
+    pub(super) fn ordered(&self, condition: &str) -> String {
+        let columns = columns(self.references);
+        // Without the plus sign SQLite may walk the whole table to spare itself the sorting.
+        let order = if condition == "1" { "a.id" } else { "+a.id" };
+        format!("SELECT {columns} FROM time_series_associations a WHERE {condition} ORDER BY {order}")
+    }
+
     fn select(&self, condition: &str, parameters: Vec<Value>) -> Result<Vec<SeriesInfo>> {
-        let sql = ordered(condition);
+        let sql = self.ordered(condition);
         let mut statement = self.connection.prepare_cached(&sql).map_err(|e| self.failure(e))?;
         let mut rows = statement.query(rusqlite::params_from_iter(parameters)).map_err(|e| self.failure(e))?;
         let mut found = Vec::new();
@@ -92,13 +100,6 @@ impl Catalog {
         }
         Ok(found)
     }
-}
-
-/// The statement that reads the rows of a condition.
-pub(super) fn ordered(condition: &str) -> String {
-    // Without the plus sign SQLite may walk the whole table to spare itself the sorting.
-    let order = if condition == "1" { "a.id" } else { "+a.id" };
-    format!("SELECT {COLUMNS} FROM time_series_associations a WHERE {condition} ORDER BY {order}")
 }
 
 /// The error for ids without a series; at most ten are named.

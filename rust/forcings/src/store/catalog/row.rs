@@ -9,13 +9,19 @@ use rusqlite::types::FromSql;
 use rusqlite::Row;
 use std::fmt::Display;
 
-/// The columns that [`decode`] reads, in its order.
-pub(super) const COLUMNS: &str = "a.id, a.owner_id, a.owner_type, a.owner_category, a.time_series_type, a.name,
+/// The columns that [`Catalog::decode`] reads, in its order, without the last: see [`columns`].
+const COLUMNS: &str = "a.id, a.owner_id, a.owner_type, a.owner_category, a.time_series_type, a.name,
     a.initial_timestamp, a.resolution, a.length, a.horizon, a.interval, a.count, a.timestamps_json, a.units,
     a.percentiles_json, a.dtype, a.element_shape, a.ext, a.data_hash, a.features_hash";
 
+/// The columns that [`Catalog::decode`] reads, in its order. A catalog that is open for reading may lack the last.
+pub(super) fn columns(has_references: bool) -> String {
+    let reference = if has_references { "a.time_reference" } else { "NULL" };
+    format!("{COLUMNS}, {reference}")
+}
+
 impl Catalog {
-    /// The series of a row of [`COLUMNS`], without its features, and the hash of those.
+    /// The series of a row of [`columns`], without its features, and the hash of those.
     pub(super) fn decode(&self, row: &Row<'_>) -> Result<(SeriesInfo, FeaturesHash)> {
         let cells = Cells { catalog: self, row, id: row.get(0).map_err(|e| self.failure(e))? };
         let owner_category = cells.text(3, "owner_category", OwnerCategory::from_name)?;
@@ -42,6 +48,7 @@ impl Catalog {
                 .optional_text(16, "element_shape", |t| serde_json::from_str(t).ok())?
                 .unwrap_or_default(),
             ext: cells.get(17, "ext")?,
+            time_reference: cells.optional_text(20, "time_reference", |t| t.parse().ok())?,
             features: Features::new(),
             hash: ArrayHash::from_bytes(cells.get(18, "data_hash")?),
         };

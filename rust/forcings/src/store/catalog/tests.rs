@@ -167,6 +167,7 @@ fn a_row_has_the_fields_of_its_type() {
         element_shape: vec![2],
         units: series.units.clone(),
         ext: series.ext.clone(),
+        time_reference: None,
         features: series.features.clone(),
         hash: hash(9),
     };

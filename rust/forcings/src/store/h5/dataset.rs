@@ -7,10 +7,11 @@ use super::library::{c_name, check, check_id, enter, properties, Id};
 use crate::array::DType;
 use crate::chunks::EncodeFilter;
 use crate::Result;
-use hdf5_sys::h5::{herr_t, hsize_t};
+use hdf5_sys::h5::{haddr_t, herr_t, hsize_t};
 use hdf5_sys::h5d::{H5Dcreate2, H5Dopen2, H5Dwrite, H5Dwrite_chunk};
 use hdf5_sys::h5i::hid_t;
 use hdf5_sys::h5l::H5Ldelete;
+use hdf5_sys::h5o::{H5O_info2_t, H5O_token_t, H5Oget_info3, H5O_INFO_BASIC};
 use hdf5_sys::h5p::{
     H5Pset_attr_creation_order, H5Pset_chunk, H5Pset_deflate, H5Pset_fill_value, H5Pset_obj_track_times,
     H5Pset_shuffle, H5P_CLS_DATASET_CREATE, H5P_CRT_ORDER_INDEXED, H5P_CRT_ORDER_TRACKED, H5P_DEFAULT,
@@ -21,11 +22,13 @@ use hdf5_sys::h5t::{
     H5T_STD_I32LE, H5T_STD_I64LE, H5T_STD_U64LE, H5T_STD_U8LE, H5T_VARIABLE,
 };
 use std::ffi::{c_char, c_uint, CString};
+use std::mem::MaybeUninit;
 use std::ptr::null;
 
 unsafe extern "C" {
     fn H5DSset_scale(dataset: hid_t, name: *const c_char) -> herr_t;
     fn H5DSattach_scale(dataset: hid_t, scale: hid_t, axis: c_uint) -> herr_t;
+    fn H5VLnative_token_to_addr(object: hid_t, token: H5O_token_t, address: *mut haddr_t) -> herr_t;
 }
 
 /// A named dimension.
@@ -180,6 +183,23 @@ impl Group {
 }
 
 impl Variable {
+    /// Where its header lies in the file, which stays.
+    ///
+    /// # Errors
+    /// The layer's, or `Hdf5`.
+    pub(crate) fn address(&self) -> Result<u64> {
+        let _library = enter()?;
+        let what = || format!("locating {}", self.name);
+        let (mut info, mut address) = (MaybeUninit::<H5O_info2_t>::zeroed(), 0);
+        // SAFETY: the lock is held and the variable is open; HDF5 fills a structure and a number that live here, and the
+        // structure is read only after the call that fills it has succeeded.
+        unsafe {
+            check(H5Oget_info3(self.id.get(), info.as_mut_ptr(), H5O_INFO_BASIC), what)?;
+            check(H5VLnative_token_to_addr(self.id.get(), info.assume_init().token, &mut address), what)?;
+        }
+        Ok(address)
+    }
+
     /// Stores one chunk, encoded by every filter of the variable, at the position of its first element.
     ///
     /// # Errors

@@ -9,6 +9,8 @@ pub(super) struct Level {
     pub(super) staged: Vec<ArrayHash>,
     /// Arrays that lost a row in this level.
     pub(super) orphans: Vec<ArrayHash>,
+    /// Whether it added a series of a type that the first version of the format does not have.
+    pub(super) newer_types: bool,
 }
 
 /// An open transaction of SQLite.
@@ -37,6 +39,12 @@ impl Span {
         let level = self.levels.last_mut().expect("a span has at least one level");
         level.staged.extend(inner.staged);
         level.orphans.extend(inner.orphans);
+        level.newer_types |= inner.newer_types;
+    }
+
+    /// Whether a series was added, and not undone, of a type that the first version of the format does not have.
+    pub(super) fn has_newer_types(&self) -> bool {
+        self.levels.iter().any(|level| level.newer_types)
     }
 
     /// The arrays that lost a row so far.

@@ -20,6 +20,14 @@ fn change(file: &ArrayFile, after: &mut Vec<(ArrayHash, Array)>) -> crate::Resul
     }
     staged?;
     after.extend(many.into_iter().chain([alone]).map(|a| (a.view().hash(), a)));
+    let own: Vec<Array> = (0..2).map(|seed| array(&pool(DType::I64, &[5], 6), seed)).collect();
+    let items: Vec<_> = own.iter().map(|a| (Chunking::Whole, a.view().hash(), a.view())).collect();
+    let staged = file.put_standalone(&items);
+    if staged.is_err() {
+        assert!(items.iter().all(|(_, hash, _)| !file.contains(hash)), "all or nothing");
+    }
+    staged?;
+    after.extend(own.into_iter().map(|a| (a.view().hash(), a)));
     let gone = [after[0].0, after[2].0];
     after.retain(|(hash, _)| !gone.contains(hash));
     file.remove_many(&gone)?;

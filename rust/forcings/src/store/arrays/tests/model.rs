@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 enum Step {
     Put { pool: usize, seed: usize },
     Batch { items: Vec<(usize, usize)> },
+    Standalone { items: Vec<(usize, usize)>, windows: bool },
     Remove { at: Vec<prop::sample::Index> },
     Reopen,
 }
@@ -27,7 +28,9 @@ fn step() -> impl Strategy<Value = Step> {
     let item = (0..6usize, 0..12usize);
     prop_oneof![
         4 => item.clone().prop_map(|(pool, seed)| Step::Put { pool, seed }),
-        3 => prop::collection::vec(item, 0..9).prop_map(|items| Step::Batch { items }),
+        3 => prop::collection::vec(item.clone(), 0..9).prop_map(|items| Step::Batch { items }),
+        3 => (prop::collection::vec(item, 0..4), any::<bool>())
+            .prop_map(|(items, windows)| Step::Standalone { items, windows }),
         3 => prop::collection::vec(any::<prop::sample::Index>(), 1..4).prop_map(|at| Step::Remove { at }),
         2 => Just(Step::Reopen),
     ]
@@ -49,7 +52,14 @@ impl Home {
     }
 }
 
-fn check(file: &ArrayFile, model: &BTreeMap<ArrayHash, Array>) {
+/// What the file holds: the arrays that are found, and those that are variables of their own, removed ones included.
+#[derive(Default)]
+struct Model {
+    found: BTreeMap<ArrayHash, Array>,
+    variables: BTreeMap<ArrayHash, Array>,
+}
+
+fn check(file: &ArrayFile, Model { found: model, variables }: &Model) {
     let mut hashes = file.hashes();
     hashes.sort();
     assert!(hashes.iter().eq(model.keys()));
@@ -62,6 +72,14 @@ fn check(file: &ArrayFile, model: &BTreeMap<ArrayHash, Array>) {
         let step = expected.bytes().len() / length.max(1);
         let array = file.read_rows(hash, rows.clone()).unwrap();
         assert_eq!(array.bytes(), &expected.bytes()[rows.start * step..rows.end * step]);
+        if let [_, columns, rest @ ..] = expected.shape() {
+            let part = columns / 3..columns - columns / 4;
+            let slab = file.read_slab(hash, 1, part.clone()).unwrap();
+            let block = rest.iter().product::<usize>() * expected.dtype().width();
+            let rows = expected.bytes().chunks((columns * block).max(1));
+            let picked: Vec<u8> = rows.flat_map(|row| &row[part.start * block..part.end * block]).copied().collect();
+            assert_eq!(slab.bytes(), picked);
+        }
     }
     let mut columns = BTreeMap::new();
     for dataset in file.datasets() {
@@ -71,21 +89,24 @@ fn check(file: &ArrayFile, model: &BTreeMap<ArrayHash, Array>) {
             }
         }
     }
-    assert!(columns.keys().eq(model.keys()));
+    for hash in model.keys() {
+        assert!(columns.contains_key(hash) != variables.contains_key(hash), "an array has one place");
+    }
+    assert!(columns.keys().all(|hash| model.contains_key(hash)));
 }
 
 fn run(home: &Home, compression: Compression, steps: &[Step]) {
     let pools = pools();
     let mut file = ArrayFile::create(home.layer(true), compression, &[]).unwrap();
-    let mut model: BTreeMap<ArrayHash, Array> = BTreeMap::new();
+    let mut model = Model::default();
     for step in steps {
         match step {
             Step::Put { pool, seed } => {
                 let array = array(&pools[*pool], *seed);
                 let hash = array.view().hash();
                 let staged = file.put_one(&pools[*pool], hash, array.view()).unwrap();
-                assert_eq!(staged, !model.contains_key(&hash));
-                model.entry(hash).or_insert(array);
+                assert_eq!(staged, !model.found.contains_key(&hash));
+                model.found.entry(hash).or_insert(array);
             }
             Step::Batch { items } => {
                 let arrays: Vec<_> = items.iter().map(|&(p, seed)| (&pools[p], array(&pools[p], seed))).collect();
@@ -94,16 +115,34 @@ fn run(home: &Home, compression: Compression, steps: &[Step]) {
                 let staged = file.put_batch(&items).unwrap();
                 for (_, array) in &arrays {
                     let hash = array.view().hash();
-                    assert_eq!(staged.contains(&hash), !model.contains_key(&hash));
+                    assert_eq!(staged.contains(&hash), !model.found.contains_key(&hash));
                 }
-                model.extend(arrays.into_iter().map(|(_, array)| (array.view().hash(), array)));
+                model.found.extend(arrays.into_iter().map(|(_, array)| (array.view().hash(), array)));
+            }
+            Step::Standalone { items, windows } => {
+                let arrays: Vec<Array> = items.iter().map(|&(p, seed)| array(&pools[p], seed)).collect();
+                let chunking = |a: &Array| match *windows && a.shape().len() > 1 {
+                    true => Chunking::Windows { axis: 1 },
+                    false => Chunking::Whole,
+                };
+                let items: Vec<_> = arrays.iter().map(|a| (chunking(a), a.view().hash(), a.view())).collect();
+                let staged = file.put_standalone(&items).unwrap();
+                for array in arrays {
+                    let hash = array.view().hash();
+                    assert_eq!(staged.contains(&hash), !model.found.contains_key(&hash));
+                    if staged.contains(&hash) {
+                        model.variables.insert(hash, array.clone());
+                    }
+                }
+                let new = staged.iter().map(|hash| (*hash, model.variables[hash].clone()));
+                model.found.extend(new.collect::<Vec<_>>());
             }
             Step::Remove { at } => {
-                let hashes: Vec<ArrayHash> = model.keys().copied().collect();
+                let hashes: Vec<ArrayHash> = model.found.keys().copied().collect();
                 if !hashes.is_empty() {
                     let gone: Vec<ArrayHash> = at.iter().map(|i| *i.get(&hashes)).collect();
                     file.remove_many(&gone).unwrap();
-                    model.retain(|hash, _| !gone.contains(hash));
+                    model.found.retain(|hash, _| !gone.contains(hash));
                 }
             }
             Step::Reopen => {
@@ -112,6 +151,8 @@ fn run(home: &Home, compression: Compression, steps: &[Step]) {
                 }
                 drop(file);
                 file = ArrayFile::open(home.layer(false)).unwrap();
+                // Variables stay in the file, and are found again.
+                model.found.extend(model.variables.clone());
             }
         }
         check(&file, &model);

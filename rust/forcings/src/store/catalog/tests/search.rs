@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::store::catalog::enumerate::distinct;
-use crate::store::catalog::query::ordered;
 
 const NAMES: [&str; 5] = ["load", "wind1", "wind[1]", "Wind2", "price"];
 
@@ -209,7 +208,7 @@ fn plan(catalog: &Catalog, sql: &str, parameters: Vec<rusqlite::types::Value>) -
 /// Steps of SQLite's machine that a listing takes.
 fn steps(catalog: &Catalog, filter: &Filter) -> i32 {
     let (condition, parameters) = catalog.condition(filter).unwrap();
-    let mut statement = catalog.connection.prepare(&ordered(&condition)).unwrap();
+    let mut statement = catalog.connection.prepare(&catalog.ordered(&condition)).unwrap();
     let mut rows = statement.query(rusqlite::params_from_iter(parameters)).unwrap();
     while rows.next().unwrap().is_some() {}
     drop(rows);
@@ -222,7 +221,7 @@ fn a_listing_touches_only_what_it_returns() {
     for filter in rare() {
         assert_eq!(ids(&catalog, filter.clone()), [20_001], "{filter:?}");
         let (condition, parameters) = catalog.condition(&filter).unwrap();
-        let plan = plan(&catalog, &ordered(&condition), parameters);
+        let plan = plan(&catalog, &catalog.ordered(&condition), parameters);
         assert!(plan.contains("SEARCH a USING") && !plan.contains("SCAN a"), "{filter:?}: {plan}");
         assert!(!plan.contains("SCAN f"), "{filter:?}: {plan}");
         assert!(steps(&catalog, &filter) < 1000, "{filter:?}: {plan}");

@@ -1,0 +1,97 @@
+//! Time references: what is kept of them, what is refused, and catalogs that have none.
+
+use super::*;
+use crate::series::{TimeReference, Windows};
+
+fn reference(text: &str) -> Option<TimeReference> {
+    Some(text.parse().unwrap())
+}
+
+fn stamped<'a>(owner: i64, text: &str, values: &'a Array) -> NewSeries<'a> {
+    NewSeries { time_reference: reference(text), ..series(owner, "load", values) }
+}
+
+#[test]
+fn row_71_a_reference_is_kept_and_is_no_identity() {
+    let (_dir, stores) = stores();
+    for store in stores {
+        let values = ramp(0);
+        let texts = ["utc", "zoneless", "-07:00", "America/Denver", "UTC", "+00:00"];
+        let items: Vec<_> = texts.iter().enumerate().map(|(k, text)| stamped(k as i64, text, &values)).collect();
+        let ids = store.add_bulk(&items).unwrap();
+        let unset = add(&store, 99, "load", &values);
+        for (id, text) in ids.iter().zip(texts) {
+            let read = store.read(*id).unwrap();
+            assert_eq!((read.info.time_reference, read.info.initial), (reference(text), Some(START)));
+        }
+        assert_eq!(store.read(unset).unwrap().info.time_reference, None);
+        let error = store.add(&stamped(0, "zoneless", &ramp(9))).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::DuplicateTimeSeries);
+    }
+}
+
+#[test]
+fn rows_45_and_147_days_and_months_are_for_references_without_a_zone() {
+    let store = Store::memory().unwrap();
+    let (values, window) = (ramp(0), Array::from_f64(vec![2, 2], &[1.0, 2.0, 3.0, 4.0]).unwrap());
+    let (day, month) = (Period::hours(24), Period::Months(1));
+    let steps = |resolution| SeriesData::Single { initial: START, resolution, values: values.view() };
+    let forecast = |horizon, resolution, interval| SeriesData::Deterministic {
+        windows: Windows { initial: START, resolution, horizon, interval, count: 2 },
+        values: window.view(),
+    };
+    let half = Period::hours(12);
+    let all = [steps(day), steps(month), forecast(Period::hours(2), Period::hours(1), day), forecast(day, half, month)];
+    for (k, text) in ["America/Denver", "-07:00", "zoneless", "utc"].iter().enumerate() {
+        for (n, data) in all.iter().enumerate() {
+            let owner = Owner::component((10 * k + n) as i64, "Bus");
+            let new = NewSeries { time_reference: reference(text), ..NewSeries::new(owner, "load", data.clone()) };
+            match *text == "America/Denver" {
+                true => assert_eq!(store.add(&new).unwrap_err().kind(), ErrorKind::InvalidParameter),
+                false => drop(store.add(&new).unwrap()),
+            }
+        }
+        let owner = Owner::component(100 + k as i64, "Bus");
+        let fine = forecast(day, half, half);
+        store.add(&NewSeries { time_reference: reference(text), ..NewSeries::new(owner, "load", fine) }).unwrap();
+    }
+    let fixed = Filter { owner_id: Some(11), ..Filter::default() };
+    let row = store.list(&fixed).unwrap().remove(0);
+    assert_eq!(row.grid().unwrap().at(1).unwrap(), instant("2024-02-01T00:00:00Z"), "months step on the UTC calendar");
+}
+
+#[test]
+fn a_derived_forecast_has_the_reference_of_its_source() {
+    let store = Store::memory().unwrap();
+    let values = Array::from_f64(vec![48], &[0.5; 48]).unwrap();
+    store.add(&stamped(1, "America/Denver", &values)).unwrap();
+    let day = Period::hours(24);
+    let error = store.transform_single_time_series(day, day, &Filter::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+    assert!(error.to_string().contains("`load`") && error.to_string().contains("America/Denver"), "{error}");
+    let made = store.transform_single_time_series(day, Period::hours(12), &Filter::default()).unwrap();
+    assert_eq!(store.read(made.ids[0]).unwrap().info.time_reference, reference("America/Denver"));
+}
+
+#[test]
+fn a_catalog_without_references_is_read_as_unset() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    let store = Store::create(&path, &CreateOptions::default()).unwrap();
+    let id = store.add(&stamped(1, "zoneless", &ramp(0))).unwrap();
+    store.close().unwrap();
+    let catalog = super::super::pair::catalog_path(&path);
+    let connection = rusqlite::Connection::open(&catalog).unwrap();
+    connection.execute_batch("ALTER TABLE time_series_associations DROP COLUMN time_reference").unwrap();
+    drop(connection);
+    for options in [reading(), writable(), reading()] {
+        let store = Store::open(&path, &options).unwrap();
+        let read = store.read(id).unwrap();
+        assert_eq!((read.info.time_reference, read.values), (None, ramp(0)));
+    }
+    let store = Store::open(&path, &writable()).unwrap();
+    sql(&store, "UPDATE time_series_associations SET time_reference = '+7'");
+    let error = store.read(id).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Integrity);
+    assert!(error.to_string().contains("time_reference"), "{error}");
+}
