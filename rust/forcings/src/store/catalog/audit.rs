@@ -1,7 +1,6 @@
 //! Examining the catalog as a whole: rows that cannot be read, sets of features that are not what their hash says, and
 //! series that do not agree on one grid.
 
-use super::row::columns;
 use super::Catalog;
 use crate::array::ArrayHash;
 use crate::series::{SeriesInfo, SeriesType};
@@ -56,8 +55,7 @@ impl Catalog {
     /// # Errors
     /// `Catalog` when SQLite refuses.
     pub(crate) fn visit_all(&self, mut visit: impl FnMut(Audited)) -> Result<()> {
-        let columns = columns(self.references);
-        let sql = format!("SELECT {columns} FROM time_series_associations a ORDER BY a.id");
+        let sql = self.ordered("1");
         let mut statement = self.connection.prepare(&sql).map_err(|e| self.failure(e))?;
         let mut rows = statement.query([]).map_err(|e| self.failure(e))?;
         let mut sets = HashMap::new();

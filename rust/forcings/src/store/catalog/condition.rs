@@ -2,7 +2,7 @@
 //! that it finds. SQLite keeps no counts of this catalog's values, so which one leads is found out by counting a little.
 
 use super::filter::Filter;
-use super::{schema, Catalog};
+use super::Catalog;
 use crate::Result;
 use rusqlite::types::Value;
 
@@ -39,8 +39,7 @@ impl Catalog {
     /// # Errors
     /// `InvalidParameter` for a pattern that is too long, `Catalog` when SQLite refuses.
     pub(super) fn condition(&self, filter: &Filter) -> Result<(String, Vec<Value>)> {
-        let references = filter.zoneless.is_some() && self.has_references()?;
-        let terms = filter.terms(references)?;
+        let terms = filter.terms(self.references)?;
         if terms.is_empty() {
             return Ok(("1".into(), Vec::new()));
         }
@@ -78,9 +77,5 @@ impl Catalog {
             .prepare_cached(&format!("SELECT COUNT(*) FROM ({rows})"))
             .and_then(|mut s| s.query_row(parameters, |row| row.get(0)))
             .map_err(|e| self.failure(e))
-    }
-
-    fn has_references(&self) -> Result<bool> {
-        schema::has_column(&self.connection, schema::ASSOCIATIONS, "time_reference").map_err(|e| self.failure(e))
     }
 }

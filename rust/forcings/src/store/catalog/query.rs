@@ -78,9 +78,9 @@ impl Catalog {
 
     /// The statement that reads the rows of a condition.
     pub(super) fn ordered(&self, condition: &str) -> String {
+        let columns = columns(self.references);
         // Without the plus sign SQLite may walk the whole table to spare itself the sorting.
         let order = if condition == "1" { "a.id" } else { "+a.id" };
-        let columns = columns(self.references);
         format!("SELECT {columns} FROM time_series_associations a WHERE {condition} ORDER BY {order}")
     }
 
