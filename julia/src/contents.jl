@@ -36,7 +36,8 @@ id = add!(store, Owner(1, "Bus"), series; features = (scenario = "high",), units
 ids = add!(store, [(Owner(bus, "Bus"), series) for bus in 2:1000])
 ```
 """
-function add!(store::Store, owner::Owner, series::SingleTimeSeries; options...)
+function add!(store::Store, owner::Owner, series::SingleTimeSeries; features = (;), units = nothing, ext = nothing)
+    options = (features = features, units = units, ext = ext)
     return only_one(add_items(store, [(owner, series, options)], 0))
 end
 
@@ -45,7 +46,7 @@ add!(store::Store, items) = add_items(store, collect(items), 1)
 only_one(ids) = ids[1]
 
 function add_items(store, items, mode)
-    metas = [json(item_object(item...)) for item in items]
+    metas = [json(item isa Union{Tuple, Pair} ? item_object(item...) : item_object(item)) for item in items]
     arrays = [rowmajor(item[2].values) for item in items]
     shapes = [UInt64[size(item[2].values)...] for item in items]
     ids = Vector{Int64}(undef, length(items))
@@ -80,8 +81,11 @@ end
 
 Reads whole series, or the steps from the one that covers `from` to the last one that begins before `to` (`DateTime`s;
 what lies outside the series is left out). The values are copies, time first. Many at once are faster than one by one.
+Of a monthly series from the 29th or later, a range of several steps must begin at a month that has that day: from 28
+February, months would lead to 28 March.
 
-Throws `Forcings.NotFoundError` for an unknown id, `Forcings.InvalidParameterError` when `to` lies before `from`.
+Throws `Forcings.NotFoundError` for an unknown id, `Forcings.InvalidParameterError` when `to` lies before `from`, or the
+steps between them are no series of their own.
 """
 function read_series(store::Store, id::Integer; from = nothing, to = nothing)
     return only_one(read_series(store, [id]; from = from, to = to))
@@ -130,7 +134,7 @@ end
 
 Lists series in ascending order of their ids; each keyword narrows the list.
 
-- `owner`: an [`Owner`](@ref), or an id in any category
+- `owner`: an [`Owner`](@ref) (its id and category count, not its type), or an id in any category
 - `owner_type`, `name`: texts; `category`: `:component` or `:attribute`
 - `resolution::Period`; `ids`: a vector of ids
 - `features`: a named tuple or dictionary; a series that has more of them is listed too
@@ -186,6 +190,11 @@ function filter_object(;
     features = nothing,
     ids = nothing,
 )
+    category in (nothing, :component, :attribute) ||
+        throw(invalid("a category is :component or :attribute, not $(repr(category))"))
+    owner isa Union{Owner, Integer, Nothing} ||
+        throw(invalid("the keyword owner takes an Owner or an id, not $(repr(owner)); types go to owner_type"))
+    ids isa Union{AbstractVector{<:Integer}, Nothing} || throw(invalid("ids are a vector of ids, not $(repr(ids))"))
     if owner isa Owner
         category in (nothing, owner.category) || throw(invalid("the owner is not of the category $(repr(category))"))
         category = owner.category
@@ -193,9 +202,9 @@ function filter_object(;
     end
     return (
         owner_id = owner,
-        owner_type = owner_type,
+        owner_type = optional_text("owner_type", owner_type),
         owner_category = category === nothing ? nothing : category_name(category),
-        name = name,
+        name = optional_text("the name", name),
         resolution = resolution === nothing ? nothing : wire(resolution),
         features = features === nothing ? nothing : feature_object(features),
         ids = ids,

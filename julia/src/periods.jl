@@ -10,6 +10,7 @@ to_seconds(t::DateTime) = to_millis(t) / 1000
 # The form in which a period is passed to the library.
 wire(p::CalendarPeriod) = (months = Dates.value(convert(Month, p)),)
 wire(p::Period) = (ms = millis(p),)
+wire(p) = throw(invalid("a resolution must be a period such as Hour(1), not $(repr(p))"))
 
 function wire(p::Dates.CompoundPeriod)
     isempty(p.periods) && throw(invalid("an empty period has no length"))

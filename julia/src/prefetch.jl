@@ -54,13 +54,19 @@ function PrefetchGroup(
     workers::Integer = 1,
     inline::Bool = Threads.nthreads() == 1,
 )
-    names = sort!([String(key) for key in keys(members)])
-    providers = Provider[members[name] for name in names]
+    depth >= 1 || throw(invalid("depth is $depth; a prefetch group holds at least 1 epoch ahead"))
+    max_bytes === nothing || max_bytes >= 0 || throw(invalid("max_bytes is $max_bytes; give a size, or nothing"))
+    workers >= 0 || throw(invalid("workers is $workers; give the number of native threads"))
+    sorted = sort!([String(key) => member for (key, member) in members]; by = first)
+    names, providers = map(first, sorted), Provider[provider(name, member) for (name, member) in sorted]
     options = json((keys = names, depth = depth, max_bytes = max_bytes, workers = workers, inline = inline))
     handles, group = UInt64[p.handle for p in providers], Ref{UInt64}(0)
     GC.@preserve providers check(forcings_group_build(options, sizeof(options), handles, length(handles), group))
     return PrefetchGroup(group[], names, depth, inline)
 end
+
+provider(name, member::Provider) = member
+provider(name, member) = throw(invalid("the member \"$name\" must be a Provider, not $(repr(member))"))
 
 PrefetchGroup(f::Function, members::AbstractDict; options...) = with_closed(f, PrefetchGroup(members; options...))
 

@@ -41,6 +41,9 @@ function Provider(
     select = nothing,
     group = nothing,
 )
+    variables isa Union{AbstractVector, Tuple, Nothing} ||
+        throw(invalid("variables are a vector of names, not $(repr(variables))"))
+    times isa Union{AbstractVector, Nothing} || throw(invalid("times are a vector of times, not $(repr(times))"))
     files = map(abspath, source isa AbstractString ? [source] : source)
     options = json((
         files = files,

@@ -12,7 +12,8 @@ end
 
 A plan for walking the timeline of the [`SingleTimeSeries`](@ref) that match: made once, it reads the values of every one
 of them at an instant with about one chunk read, into buffers that each read overwrites. All series must lie on one grid.
-The filters are those of [`list_series`](@ref). Series that are added later are not in it.
+The filters are those of [`list_series`](@ref); when nothing matches, the reader has no steps and no groups. Series that
+are added later are not in it.
 
 Series are grouped by element type and element shape; groups and the columns in them count from 1 (columns in ascending
 order of the ids).
@@ -100,6 +101,10 @@ function Base.read!(::StaticReader, t::Integer)
         "the integer $t could be a time or a step: read!(reader, t) takes a DateTime or seconds since 1970 as a " *
             "floating-point number, readstep!(reader, i) takes the number of a step",
     ))
+end
+
+function Base.read!(::StaticReader, t)
+    throw(invalid("an instant must be a DateTime or seconds since 1970 as a floating-point number, not $(repr(t))"))
 end
 
 function read_at!(reader, ms)

@@ -4,7 +4,7 @@
     Owner(id, type; category = :component)
 
 The owner of series: `id` is an integer, unique within its `category` (`:component` or `:attribute`, a supplemental
-attribute that components share); `type` is free text such as `"Generator"`.
+attribute that components share); `type` is free text such as `"Generator"`, and does not tell owners apart.
 
 ```julia
 Owner(7, "Bus")
@@ -101,18 +101,31 @@ category_symbol(name) = name == "Component" ? :component : :attribute
 
 owner_object(o::Owner) = (id = o.id, type = o.type, category = category_name(o.category))
 
-feature(value::Union{Bool, AbstractString, AbstractFloat, Integer}) = value
+feature(value::Union{Bool, AbstractString, AbstractFloat}) = value
 feature(value::Symbol) = String(value)
 feature(value) = throw(invalid("a feature must be a number, a Bool or a text, not $(repr(value))"))
-feature_object(features) = Dict(string(key) => feature(value) for (key, value) in pairs(features))
+function feature(value::Integer)
+    typemin(Int64) <= value <= typemax(Int64) || throw(invalid("the feature $value does not fit into an Int64"))
+    return value
+end
+
+function feature_object(features::Union{NamedTuple, AbstractDict})
+    return Dict(string(key) => feature(value) for (key, value) in pairs(features))
+end
+function feature_object(features)
+    throw(invalid("features are a named tuple, as in (scenario = \"high\",), or a dictionary, not $(repr(features))"))
+end
+
+optional_text(what, x::Union{AbstractString, Symbol, Nothing}) = x
+optional_text(what, x) = throw(invalid("$what must be a text, not $(repr(x))"))
 
 function series_object(owner::Owner, s::SingleTimeSeries; features = (;), units = nothing, ext = nothing)
     return (
         owner = owner_object(owner),
         name = s.name,
         features = feature_object(features),
-        units = units,
-        ext = ext,
+        units = optional_text("units", units),
+        ext = optional_text("ext", ext),
         series = (type = "SingleTimeSeries", initial_ms = to_millis(s.initial), resolution = wire(s.resolution)),
     )
 end

@@ -36,10 +36,19 @@ function Base.show(io::IO, ::MIME"text/plain", p::Provider)
     show(io, p)
     isopen(p) || return nothing
     times, about = refresh_times(p), describe(p)
-    isempty(times) || print(io, "\n  from ", first(times), " to ", last(times))
-    about.calendar === missing || print(io, " seconds since 1970, calendar ", about.calendar)
+    isempty(times) && return nothing
+    if about.calendar === missing
+        print(io, "\n  from ", first(times), " to ", last(times))
+    elseif about.calendar == "standard" && maximum(abs, times) < LATEST
+        print(io, "\n  from ", unix2datetime(first(times)), " to ", unix2datetime(last(times)))
+    else
+        print(io, "\n  from ", first(times), " to ", last(times), " seconds since 1970, calendar ", about.calendar)
+    end
     return nothing
 end
+
+# Seconds since 1970 up to which times are shown as dates; beyond them are years of more than four digits.
+const LATEST = 2.5e11
 
 function files_of(p)
     return length(p.files) == 1 ? repr(basename(p.files[1])) : count_of(length(p.files), "file")
@@ -56,7 +65,7 @@ function Base.show(io::IO, ::MIME"text/plain", g::PrefetchGroup)
     show(io, g)
     isopen(g) || return nothing
     for (name, value) in pairs(stats(g))
-        print(io, "\n  ", rpad(name, 16), value)
+        print(io, "\n  ", rpad(name, 16), value isa AbstractFloat ? round(value; sigdigits = 3) : value)
     end
     return nothing
 end

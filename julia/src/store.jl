@@ -22,7 +22,7 @@ Creates a store: the array file at `path` (NetCDF-4) and the catalog beside it. 
   choice if `nothing`
 - `durable`: with `false` the disk holds what [`flush`](@ref), [`close`](@ref) or an outermost [`transaction`](@ref) has
   returned from; with `true` also every [`add!`](@ref), [`remove!`](@ref) that has returned
-- `overwrite`: replaces a store that is there
+- `overwrite`: replaces what is at `path`, a store or any other file
 
 Throws `Forcings.StoreExistsError`, `Forcings.StoreInUseError` or `Forcings.IoError`.
 
@@ -32,7 +32,7 @@ create_store(joinpath(mktempdir(), "system.nc")) do store
 end
 ```
 """
-function create_store(path::AbstractString; compression = nothing, durable = false, overwrite = false)
+function create_store(path::AbstractString; compression = nothing, durable::Bool = false, overwrite::Bool = false)
     full = abspath(path)
     options = (compression = compression, durable = durable, overwrite = overwrite)
     return new_store(forcings_store_create, full, options, false)
@@ -48,7 +48,7 @@ the store when `f(store)` returns or throws, and returns what `f` returned.
 Throws `Forcings.IoError` or `Forcings.NotFoundError` when half of it is missing, `Forcings.StoreInUseError` when another
 handle holds it, `Forcings.IncompatibleFormatError` or `Forcings.FormatError` for other files.
 """
-function open_store(path::AbstractString; read_only = false, durable = false)
+function open_store(path::AbstractString; read_only::Bool = false, durable::Bool = false)
     return new_store(forcings_store_open, abspath(path), (read_only = read_only, durable = durable), read_only)
 end
 

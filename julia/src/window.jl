@@ -36,10 +36,12 @@ function selector(name, s::AbstractVector{<:Integer})
 end
 
 function selector(name, s::AbstractRange)
+    bounds = s isa AbstractUnitRange{<:Integer} && first(s) > 0 ?
+        "(start, stop) with stop not included, here ($(first(s) - 1), $(last(s))) if you mean the elements $s" :
+        "(start, stop) or (start, stop, step) with stop not included"
     throw(invalid(
         "the selector of \"$name\" is the range $s, which in Julia counts from 1 and includes its end; a window " *
-            "counts from 0: write (start, stop) with stop not included, here ($(first(s) - 1), $(last(s))) if you " *
-            "mean the elements $s",
+            "counts from 0: write $bounds",
     ))
 end
 

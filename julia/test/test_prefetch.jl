@@ -105,6 +105,11 @@ end
 @testset "refused" begin
     @test refuses(() -> PrefetchGroup(Dict{String, Provider}()), Forcings.InvalidParameterError, "member")
     @test refuses(() -> PrefetchGroup(members(); depth = 0), Forcings.InvalidParameterError, "depth")
+    @test refuses(() -> PrefetchGroup(members(); depth = -1), Forcings.InvalidParameterError, "depth is -1")
+    @test refuses(() -> PrefetchGroup(members(); max_bytes = -1), Forcings.InvalidParameterError, "max_bytes is -1")
+    @test refuses(() -> PrefetchGroup(members(); workers = -1), Forcings.InvalidParameterError, "workers is -1")
+    @test refuses(() -> PrefetchGroup(Dict("winds" => WINDS)), Forcings.InvalidParameterError, "\"winds\"", "Provider")
+    @test PrefetchGroup(g -> g.keys, Dict(:winds => Provider(WINDS), :again => Provider(WINDS))) == ["again", "winds"]
     @test refuses(
         () -> PrefetchGroup(members(); workers = 0, inline = false),
         Forcings.InvalidParameterError,

@@ -125,6 +125,8 @@ end
     @test refuses(() -> sample_at(p, "now"), Forcings.InvalidParameterError, "DateTime")
     @test refuses(() -> sample_at(p, T0)["vwnd"], Forcings.NotFoundError, "vwnd", "uwnd")
     @test refuses(() -> Provider(WINDS; variables = ["vwnd"]), Forcings.NotFoundError, "vwnd")
+    @test refuses(() -> Provider(WINDS; variables = "uwnd"), Forcings.InvalidParameterError, "vector", "\"uwnd\"")
+    @test refuses(() -> Provider(WINDS; times = DateTime(2001)), Forcings.InvalidParameterError, "vector")
     @test refuses(() -> Provider(WINDS; format = "grib"), Forcings.ForcingsError, "grib")
     @test refuses(() -> Provider(WINDS; times = [2.0, 1.0]), Forcings.InvalidParameterError, "ascend")
     @test refuses(() -> Provider(String[]), Forcings.InvalidParameterError, "file")

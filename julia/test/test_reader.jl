@@ -87,6 +87,7 @@ end
             "read!(reader, t)",
             "readstep!(reader, i)",
         )
+        @test refuses(() -> read!(reader, Date(2030)), Forcings.InvalidParameterError, "DateTime", "Date(")
         @test refuses(() -> readstep!(reader, 0), Forcings.OffGridError, "step 0", "1 to 24")
         readstep!(reader, 24)
         @test refuses(() -> readstep!(reader, 25), Forcings.OffGridError, "step 25")

@@ -228,7 +228,27 @@ end
             "length",
         )
         @test refuses(() -> add!(store, BUS, hours([1.0]); features = (x = [1],)), Forcings.InvalidParameterError)
+        for wrong in ("high", ["high"], "scenario" => "high")
+            @test refuses(
+                () -> add!(store, BUS, hours([1.0]); features = wrong),
+                Forcings.InvalidParameterError,
+                "named tuple",
+            )
+        end
+        @test refuses(
+            () -> add!(store, BUS, hours([1.0]); features = (x = big(2)^63,)),
+            Forcings.InvalidParameterError,
+            "Int64",
+        )
+        @test refuses(() -> add!(store, BUS, hours([1.0]); units = 5), Forcings.InvalidParameterError, "units", "5")
         @test refuses(() -> add!(store, [(BUS,)]), Forcings.InvalidParameterError, "(owner, series)")
+        @test refuses(() -> add!(store, [hours([1.0])]), Forcings.InvalidParameterError, "(owner, series)")
+        @test refuses(() -> add!(store, (BUS, hours([1.0]))), Forcings.InvalidParameterError, "(owner, series)")
+        @test refuses(() -> list_series(store; category = :bus), Forcings.InvalidParameterError, ":bus")
+        @test refuses(() -> list_series(store; owner = "Bus"), Forcings.InvalidParameterError, "owner_type")
+        @test refuses(() -> list_series(store; name = ["load"]), Forcings.InvalidParameterError, "name")
+        @test refuses(() -> list_series(store; ids = 1), Forcings.InvalidParameterError, "vector")
+        @test refuses(() -> list_series(store; resolution = "1h"), Forcings.InvalidParameterError, "Hour(1)")
         far = SingleTimeSeries("load", DateTime(10_001), Hour(1), [1.0])
         @test refuses(() -> add!(store, BUS, far), Forcings.InvalidParameterError, "9999")
         add!(store, BUS, hours([1.0]))

@@ -13,6 +13,10 @@ end
 
 @testset "refused" begin
     @test refuses(() -> DimWindow("lat" => 2:3), Forcings.InvalidParameterError, "range 2:3", "(1, 3)", "\"lat\"")
+    for (range, wrong) in ((0:3, "(-1, 3)"), (1:2:9, "(0, 9)"))
+        @test refuses(() -> DimWindow("lat" => range), Forcings.InvalidParameterError, "range $range")
+        @test !occursin(wrong, thrown(() -> DimWindow("lat" => range)).message)
+    end
     @test refuses(() -> DimWindow("lat" => (-1, 3)), Forcings.InvalidParameterError, "negative")
     @test refuses(() -> DimWindow("lat" => [-1]), Forcings.InvalidParameterError, "negative")
     @test refuses(() -> DimWindow("lat" => :some), Forcings.InvalidParameterError, ":some")
