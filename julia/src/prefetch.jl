@@ -161,8 +161,9 @@ function take_inline!(g, k, taken)
     decoded = Ref{UInt8}(0)
     while taken[] == C_NULL
         check(forcings_group_decode_one(g, decoded))
-        check(forcings_group_try_take(g, k - 1, taken))
+        # Before the sample is taken: an interrupt that comes here must not lose it.
         yield()
+        check(forcings_group_try_take(g, k - 1, taken))
     end
     return nothing
 end

@@ -94,9 +94,14 @@ end
 
 # Runs a long native call. `call(out_job)` is the foreign call; what it borrows must stay reachable in the caller.
 # With one Julia thread nothing else could run meanwhile, so it runs right here; otherwise on a native thread, while
-# this task waits and neither Julia's collector nor another task is held up.
-function background(call)
-    Threads.nthreads() == 1 && return check(call(C_NULL))
+# this task waits and neither Julia's collector nor another task is held up. `outcome` gets the status of a call that
+# opens nothing, also when the wait for it was interrupted.
+function background(call, outcome::Union{Ref{Int32}, Nothing} = nothing)
+    if Threads.nthreads() == 1
+        status = call(C_NULL)
+        outcome === nothing || (outcome[] = status)
+        return check(status)
+    end
     job = Ref{UInt64}(0)
     check(call(job))
     done = Ref{UInt8}(0)
@@ -108,9 +113,15 @@ function background(call)
         while !finished(SLICE_MS)
             GC.safepoint()
         end
-        # Nobody takes the result: closing the job drops it, and with it what the call has opened.
-        forcings_handle_release(job[])
+        if outcome === nothing
+            # Nobody takes the result: closing the job drops it, and with it what the call has opened.
+            forcings_handle_release(job[])
+        else
+            outcome[] = forcings_job_finish(job[])
+        end
         rethrow()
     end
-    return check(forcings_job_finish(job[]))
+    status = forcings_job_finish(job[])
+    outcome === nothing || (outcome[] = status)
+    return check(status)
 end

@@ -112,14 +112,16 @@ end
 ```
 """
 function transaction(f, store::Store)
-    background(job -> forcings_store_begin(store, job))
+    begun, committed = Ref(Int32(-1)), Ref(Int32(-1))
     try
+        background(job -> forcings_store_begin(store, job), begun)
         result = f(store)
-        background(job -> forcings_store_commit(store, job))
+        background(job -> forcings_store_commit(store, job), committed)
         return result
     catch
-        # A commit that failed may have ended the transaction already; what went wrong first is what matters.
-        forcings_store_rollback(store, C_NULL)
+        # An interrupted wait leaves a call behind that may have succeeded: what it began must end, and what it ended is
+        # not ended twice. A commit that failed may have ended the transaction already; what went wrong first matters.
+        begun[] == 0 && committed[] != 0 && forcings_store_rollback(store, C_NULL)
         rethrow()
     end
 end

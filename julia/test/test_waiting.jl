@@ -82,3 +82,49 @@ end
     @test occursin("workers seen", output)
     @test occursin("ratio below a third", output)
 end
+
+# Interrupts `task` at the `n`-th chance, if it is not done by then.
+function interrupt(task, n)
+    foreach(_ -> yield(), 1:n)
+    istaskdone(task) || schedule(task, InterruptException(); error = true)
+    return thrown(() -> wait(task))
+end
+
+@testset "an interrupted transaction is no longer open" begin
+    path = joinpath(mktempdir(), "interrupted.nc")
+    for n in 1:5
+        create_store(path; overwrite = true) do store
+            interrupt(@async(transaction(identity, store)), n)
+            add!(store, Owner(n, "Bus"), SingleTimeSeries("load", DateTime(2030), Hour(1), rand(3)))
+            @test thrown(() -> flush(store)) === nothing
+        end
+        @test open_store(list_series, path; read_only = true)[1].owner_id == n
+    end
+end
+
+@testset "an interrupted inner transaction leaves the outer one alone" begin
+    store = memory_store()
+    series = SingleTimeSeries("load", DateTime(2030), Hour(1), rand(3))
+    for n in 1:8
+        transaction(store) do s
+            add!(s, Owner(n, "Bus"), series)
+            interrupt(@async(transaction(identity, s)), n)
+        end
+        @test length(list_series(store; owner = n)) == 1
+    end
+end
+
+@testset "an interrupted take! loses nothing" begin
+    for inline in (false, true)
+        PrefetchGroup(Dict("winds" => Provider(WINDS)); inline = inline) do group
+            for n in 1:4
+                start!(group, :forward)
+                task = @async take!(epoch -> epoch.index, group, 1)
+                interrupt(task, n)
+                start!(group, :forward)
+                @test take!(epoch -> epoch.index, group, 1) == 1
+            end
+            @test Forcings.alive(group).slots == 0
+        end
+    end
+end
