@@ -2,8 +2,8 @@
 # one private folder), and defines what finds Rust, Python and Julia. Prints nothing unless
 # something is missing. Needs bash 3.2 or newer.
 #
-# Variables that a user may set: FORCINGS_CACHE (the private folder), JULIA, PYTHON, CC,
-# CARGO_TARGET_DIR.
+# Variables that a user may set: FORCINGS_CACHE (the private folder), FORCINGS_LIBRARY (another
+# library than the one built here), JULIA, PYTHON, CC, CARGO_TARGET_DIR.
 
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -167,7 +167,7 @@ use_julia() {
     fi
     make_depot
     export JULIA_DEPOT_PATH=$cache/depot:
-    export FORCINGS_LIBRARY=$library
+    export FORCINGS_LIBRARY=${FORCINGS_LIBRARY:-$library}
 }
 
 julia_known() {

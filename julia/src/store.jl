@@ -22,7 +22,7 @@ Creates a store: the array file at `path` (NetCDF-4) and the catalog beside it. 
   choice if `nothing`
 - `durable`: with `false` the disk holds what [`flush`](@ref), [`close`](@ref) or an outermost [`transaction`](@ref) has
   returned from; with `true` also every [`add!`](@ref), [`remove!`](@ref) that has returned
-- `overwrite`: replaces what is at `path`, a store or any other file
+- `overwrite`: replaces the store that is at `path`; a file that is no store is never replaced
 
 Throws `Forcings.StoreExistsError`, `Forcings.StoreInUseError` or `Forcings.IoError`.
 

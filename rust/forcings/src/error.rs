@@ -110,8 +110,8 @@ pub enum Error {
     /// Another handle holds the store.
     #[error("{0}")]
     StoreInUse(String),
-    /// A store is already there.
-    #[error("{} already holds a store; pass overwrite to replace it", path.display())]
+    /// A file is already there.
+    #[error("{} already exists; pass overwrite to replace the store that it holds", path.display())]
     StoreExists {
         /// The array file of the store.
         path: PathBuf,

@@ -57,7 +57,8 @@ impl Store {
     /// Makes an empty store at `path` (the array file; the catalog is `path` with `.sqlite` behind it) and opens it.
     ///
     /// # Errors
-    /// `StoreExists` when either file is there and `overwrite` is false, `StoreInUse` when the store to be replaced is
+    /// `StoreExists` when either file is there and `overwrite` is false, `InvalidParameter` when it is true and one of
+    /// them is no part of a store, `StoreInUse` when the store to be replaced is
     /// open, `Io`, `Hdf5` and `Catalog` from below. A failure leaves what was there before.
     pub fn create(path: impl AsRef<Path>, options: &CreateOptions) -> Result<Self> {
         pair::create(path.as_ref(), options.compression, options.overwrite)?;

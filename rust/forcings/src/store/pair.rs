@@ -1,8 +1,9 @@
 //! The two files of a store: where they are, how they come to be together, and whether they belong together.
 
-use super::arrays::{ArrayFile, Compression};
+use super::arrays::{is_array_file, ArrayFile, Compression};
 use super::catalog::{suffixed, Catalog, MetaKey};
 use super::h5::{MemoryFile, PlainFile};
+use crate::chunks::{ByteSource, FileSource};
 use crate::{Error, Result};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -16,6 +17,9 @@ use std::time::SystemTime;
 const PAIR_ID: &str = "pair_id";
 /// The root attribute of the array file that repeats the catalog's [`MetaKey::Generation`].
 pub(super) const GENERATION: &str = "generation";
+
+/// What an SQLite file begins with.
+const CATALOG_SIGNATURE: &[u8; 16] = b"SQLite format 3\0";
 
 /// The catalog that belongs to an array file.
 pub(super) fn catalog_path(arrays: &Path) -> PathBuf {
@@ -50,6 +54,9 @@ pub(super) fn establish(path: &Path, overwrite: bool, build: impl FnOnce(&Path) 
             return Err(Error::io(half, io::ErrorKind::IsADirectory.into()));
         }
     }
+    if overwrite {
+        check_replaceable(path)?;
+    }
     let workshop =
         tempfile::Builder::new().prefix(".forcings-").tempdir_in(folder).map_err(|e| Error::io(folder, e))?;
     let built = workshop.path().join(name);
@@ -68,6 +75,26 @@ pub(super) fn establish(path: &Path, overwrite: bool, build: impl FnOnce(&Path) 
     }
     drop(held);
     fs::File::open(folder).and_then(|f| f.sync_all()).map_err(|e| Error::io(folder, e))
+}
+
+/// Refuses to replace what is no store: whoever asks to overwrite one does not mean to lose another file. An empty file
+/// holds nothing to lose.
+fn check_replaceable(path: &Path) -> Result<()> {
+    let arrays = |source: FileSource| source.is_empty() || is_array_file(Arc::new(source));
+    let catalog = |source: FileSource| {
+        let mut start = [0; CATALOG_SIGNATURE.len()];
+        source.is_empty() || (source.read_at(0, &mut start).is_ok() && start == *CATALOG_SIGNATURE)
+    };
+    let halves: [(&Path, &dyn Fn(FileSource) -> bool); 2] = [(path, &arrays), (&catalog_path(path), &catalog)];
+    for (half, is_ours) in halves {
+        if exists(half)? && !is_ours(FileSource::open(half)?) {
+            return Err(Error::invalid(format!(
+                "{} is no part of a store, and overwrite replaces nothing else; choose another path, or remove the file",
+                half.display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Opens both halves of the pair at `path`.

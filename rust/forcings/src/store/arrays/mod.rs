@@ -53,6 +53,12 @@ pub(crate) struct ArrayFile {
     writer: Mutex<Writer>,
 }
 
+/// Whether these bytes are an array file, of whatever version of the format.
+pub(crate) fn is_array_file(source: Arc<dyn ByteSource>) -> bool {
+    let attributes = Hdf5File::open(source).and_then(|file| open::text_attributes(&file));
+    attributes.is_ok_and(|attributes| attributes.contains_key(VERSION_ATTRIBUTE))
+}
+
 impl ArrayFile {
     /// Makes an empty array file in `layer`, with these root attributes beside those of the format.
     ///

@@ -13,7 +13,8 @@ impl Store {
     /// too; at its own path a store is only flushed.
     ///
     /// # Errors
-    /// `StoreExists` when either file is there and `overwrite` is false, `StoreInUse` when the store to be replaced is
+    /// `StoreExists` when either file is there and `overwrite` is false, `InvalidParameter` when it is true and one of
+    /// them is no part of a store, `StoreInUse` when the store to be replaced is
     /// open, `InvalidParameter` inside a transaction or when the pair would overlap this one, `Closed`, and errors of the
     /// disk. A failure leaves what was there before.
     pub fn persist(&self, path: impl AsRef<Path>, overwrite: bool) -> Result<()> {

@@ -68,6 +68,27 @@ fn an_existing_store_is_replaced_only_on_demand() {
 }
 
 #[test]
+fn overwrite_spares_what_is_no_store() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("notes.txt"), "precious").unwrap();
+    fs::write(at("b.nc.sqlite"), "precious").unwrap();
+    netcdf::create(at("mine.nc")).unwrap().add_attribute("title", "precious").unwrap();
+    let mine = fs::read(at("mine.nc")).unwrap();
+    for name in ["notes.txt", "b.nc", "mine.nc"] {
+        let error = Store::create(at(name), &overwrite()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+        assert!(error.to_string().contains("is no part of a store"), "{error}");
+    }
+    assert_eq!(fs::read_to_string(at("notes.txt")).unwrap(), "precious");
+    assert_eq!(fs::read_to_string(at("b.nc.sqlite")).unwrap(), "precious");
+    assert_eq!(fs::read(at("mine.nc")).unwrap(), mine);
+    // An empty file holds nothing to lose.
+    fs::write(at("empty.nc"), "").unwrap();
+    assert!(all(&Store::create(at("empty.nc"), &overwrite()).unwrap()).is_empty());
+}
+
+#[test]
 fn a_failed_create_leaves_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let bad = CreateOptions { compression: Compression::Deflate { level: 10, shuffle: true }, ..overwrite() };
