@@ -19,7 +19,11 @@ DimWindow("lat" => (120, 218), "lon" => [1150, 1151, 0, 1], "lev" => :all)
 """
 struct DimWindow
     dims::Dict{String, Any}
-    DimWindow(dims::Pair...) = new(Dict{String, Any}(String(name) => selector(name, s) for (name, s) in dims))
+    function DimWindow(dims::Pair...)
+        selectors = Dict{String, Any}(String(name) => selector(name, s) for (name, s) in dims)
+        length(selectors) == length(dims) || throw(invalid("a window names each dimension once, not $(first.(dims))"))
+        return new(selectors)
+    end
 end
 
 DimWindow(dims::AbstractDict) = DimWindow(collect(dims)...)
@@ -45,6 +49,7 @@ function selector(name, s::AbstractRange)
     ))
 end
 
+selector(name, s::Union{NTuple{2, Bool}, NTuple{3, Bool}, AbstractVector{Bool}}) = throw(bad_selector(name, s))
 selector(name, s::Symbol) = s === :all ? "all" : throw(bad_selector(name, s))
 selector(name, s) = throw(bad_selector(name, s))
 

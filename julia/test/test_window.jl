@@ -20,5 +20,11 @@ end
     @test refuses(() -> DimWindow("lat" => (-1, 3)), Forcings.InvalidParameterError, "negative")
     @test refuses(() -> DimWindow("lat" => [-1]), Forcings.InvalidParameterError, "negative")
     @test refuses(() -> DimWindow("lat" => :some), Forcings.InvalidParameterError, ":some")
+    # A mask is no list of indices.
+    @test refuses(() -> DimWindow("lat" => [true, false]), Forcings.InvalidParameterError, "vector of indices")
+    @test refuses(() -> DimWindow("lat" => trues(3)), Forcings.InvalidParameterError, "vector of indices")
+    @test refuses(() -> DimWindow("lat" => (false, true)), Forcings.InvalidParameterError, "(start, stop)")
+    @test refuses(() -> DimWindow("lat" => (0, 1), "lat" => (0, 2)), Forcings.InvalidParameterError, "once")
+    @test refuses(() -> DimWindow("lat" => (0, 1), :lat => (0, 2)), Forcings.InvalidParameterError, "once")
     @test refuses(() -> DimWindow("lat" => 3), Forcings.InvalidParameterError, "\"lat\"")
 end
