@@ -11,6 +11,7 @@ module Forcings
 
 using Dates
 import Libdl
+import Serialization
 
 export create_store, open_store, memory_store, transaction
 export Owner, SingleTimeSeries, add!, read_series, list_series, remove!

@@ -76,6 +76,22 @@ function Base.deepcopy_internal(::Field, ::IdDict)
     throw(invalid("a field belongs to the library and cannot be copied deeply; Array(field) is a copy"))
 end
 
+# Another process receives the values: an address means nothing there.
+Serialization.serialize(s::Serialization.AbstractSerializer, f::Field) = Serialization.serialize(s, Array(f))
+
+# Over the array that Julia's compiler knows best: element by element, keeping the owner alive costs a loop its vector
+# instructions.
+Base.mapreduce(op, reduce, f::Field; options...) = with_array(a -> mapreduce(op, reduce, a; options...), f)
+
+# Calls `g(array)` with an array over the field's memory, which must not escape.
+function with_array(g, f::Field)
+    owner = f.owner
+    GC.@preserve owner begin
+        check_open(owner)
+        return g(unsafe_wrap(Array, f.start, f.extents))
+    end
+end
+
 function Base.getindex(data::Dataset, name::AbstractString)
     found = find_field(data, name)
     found === nothing || return found

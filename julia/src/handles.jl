@@ -35,6 +35,20 @@ Base.isopen(owned::Owned) = owned.address[] != 0
 Base.cconvert(::Type{Ptr{Cvoid}}, owned::Owned) = owned
 Base.unsafe_convert(::Type{Ptr{Cvoid}}, owned::Owned) = Ptr{Cvoid}(owned.address[])
 
+# A handle or an address means nothing in another process, and a copy in this one would be closed with its original.
+const Native = Union{Managed, Owned}
+
+function Base.deepcopy_internal(x::Native, ::IdDict)
+    throw(invalid("$(thing(x)) belongs to the library and cannot be copied"))
+end
+
+function Serialization.serialize(::Serialization.AbstractSerializer, x::Native)
+    throw(invalid("$(thing(x)) cannot be sent to another process or saved; open it where it is used"))
+end
+
+thing(x::Managed) = "a $(nameof(typeof(x)))"
+thing(::Owned) = "a sample"
+
 """
     Forcings.live_count() -> (handles, pointers)
 

@@ -59,6 +59,7 @@ function PrefetchGroup(
     workers >= 0 || throw(invalid("workers is $workers; give the number of native threads"))
     sorted = sort!([String(key) => member for (key, member) in members]; by = first)
     names, providers = map(first, sorted), Provider[provider(name, member) for (name, member) in sorted]
+    allunique(names) || throw(invalid("two members of the group have the same name: $(join(repr.(names), ", "))"))
     options = json((keys = names, depth = depth, max_bytes = max_bytes, workers = workers, inline = inline))
     handles, group = UInt64[p.handle for p in providers], Ref{UInt64}(0)
     GC.@preserve providers check(forcings_group_build(options, sizeof(options), handles, length(handles), group))

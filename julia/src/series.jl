@@ -16,8 +16,7 @@ struct Owner
     type::String
     category::Symbol
     function Owner(id::Integer, type::AbstractString; category::Symbol = :component)
-        category in (:component, :attribute) ||
-            throw(invalid("the category of an owner is :component or :attribute, not $(repr(category))"))
+        category_name(category)
         return new(id, type, category)
     end
 end
@@ -71,6 +70,9 @@ function Base.:(==)(a::SingleTimeSeries, b::SingleTimeSeries)
     return a.name == b.name && a.initial == b.initial && a.resolution == b.resolution && a.values == b.values
 end
 
+# Equal resolutions may be of different types, with different hashes.
+Base.hash(s::SingleTimeSeries, h::UInt) = hash(s.values, hash(s.initial, hash(s.name, hash(:SingleTimeSeries, h))))
+
 """
     Forcings.timestamps(series::SingleTimeSeries) -> Vector{DateTime}
 
@@ -96,7 +98,12 @@ function from_rowmajor(::Type{T}, source::Ptr{UInt8}, shape::Vector{Int}) where 
     return permutedims(reshape(flat, reverse(shape)...), length(shape):-1:1)
 end
 
-category_name(category) = category === :component ? "Component" : "SupplementalAttribute"
+function category_name(category)
+    category === :component && return "Component"
+    category === :attribute && return "SupplementalAttribute"
+    throw(invalid("the category of an owner is :component or :attribute, not $(repr(category))"))
+end
+
 category_symbol(name) = name == "Component" ? :component : :attribute
 
 owner_object(o::Owner) = (id = o.id, type = o.type, category = category_name(o.category))

@@ -167,6 +167,18 @@ end
     end
 end
 
+@testset "names of members" begin
+    provider = Provider(WINDS)
+    for key in (:winds, SubString("windsock", 1, 5))
+        PrefetchGroup(Dict(key => provider)) do group
+            start!(group, :forward)
+            @test keys(take!(group, 1)) == ["winds"]
+        end
+    end
+    twice = Dict{Any, Provider}(:winds => provider, "winds" => provider)
+    @test refuses(() -> PrefetchGroup(twice), Forcings.InvalidParameterError, "same name")
+end
+
 @testset "isready" begin
     PrefetchGroup(members(); inline = false) do group
         start!(group, :forward)

@@ -1,6 +1,7 @@
 # Providers: times, decoding, windows, errors. What the files hold is said in data/make.py.
 
 include("common.jl")
+using Serialization
 
 const T0 = datetime2unix(DateTime(2001))
 const HOUR = 3600.0
@@ -75,6 +76,46 @@ end
     @test length(data) == 9
     @test haskey(data, "lat") && !haskey(data, "time")
     @test get(data, "time", nothing) === nothing
+end
+
+@testset "reductions are those of an array" begin
+    f = sample_at(Provider(WINDS), T0)["temp"]
+    copied = Array(f)
+    for reduction in (
+            sum,
+            maximum,
+            minimum,
+            prod,
+            x -> sum(abs, x),
+            x -> maximum(x; dims = 2),
+            x -> mapreduce(abs, +, x; init = 1.0),
+        )
+        @test isequal(reduction(f), reduction(copied))
+    end
+    @test isequal(mapreduce(*, +, f, f), mapreduce(*, +, copied, copied))
+end
+
+@testset "what belongs to the library stays in its process" begin
+    p = Provider(WINDS)
+    data = sample_at(p, T0)
+    store = memory_store()
+    for x in (
+            p,
+            data,
+            store,
+            [p],
+            Dict("a" => data),
+            PrefetchGroup(Dict("a" => p)),
+            StaticReader(store; resolution = Hour(1)),
+        )
+        @test refuses(() -> serialize(IOBuffer(), x), Forcings.InvalidParameterError, "another process")
+        @test refuses(() -> deepcopy(x), Forcings.InvalidParameterError, "cannot be copied")
+    end
+    io = IOBuffer()
+    serialize(io, data["temp"])
+    received = deserialize(seekstart(io))
+    @test received isa Array{Float64, 3}
+    @test isequal(received, data["temp"])
 end
 
 @testset "a field outlives its dataset and its provider" begin

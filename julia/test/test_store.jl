@@ -257,6 +257,14 @@ end
     end
 end
 
+@testset "equal series have equal hashes" begin
+    a, b = (SingleTimeSeries("load", DateTime(2030), r, [1.0, NaN]) for r in (Hour(1), Minute(60)))
+    c = SingleTimeSeries("load", DateTime(2030), Hour(1), [1.0, 2.0])
+    @test c == deepcopy(c) && hash(c) == hash(deepcopy(c))
+    @test length(unique([c, deepcopy(c), b])) == 2
+    @test hash(a) == hash(b)
+end
+
 @testset "a store may be used from many tasks" begin
     each_store() do store
         tasks = [Threads.@spawn(add!(store, Owner(n, "Bus"), hours(fill(Float64(n), 10)))) for n in 1:20]
