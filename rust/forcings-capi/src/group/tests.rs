@@ -5,8 +5,11 @@ use forcings::ErrorKind;
 use parking_lot::Mutex;
 use std::sync::mpsc::{channel, Receiver, Sender};
 
-/// Two times, whose decodes wait for a permit each.
-struct Held(Mutex<Receiver<()>>);
+/// Two times, whose decodes wait for a permit each and tell when they begin.
+struct Held {
+    permit: Mutex<Receiver<()>>,
+    begun: Sender<()>,
+}
 
 impl Sampler for Held {
     fn refresh_times(&self) -> &[f64] {
@@ -18,8 +21,9 @@ impl Sampler for Held {
     }
 
     fn sample_at(&self, _: f64) -> Result<Dataset> {
-        // A sender that is gone lets everything pass.
-        let _ = self.0.lock().recv();
+        // Nobody may listen any more, and a sender of permits that is gone lets everything pass.
+        let _ = self.begun.send(());
+        let _ = self.permit.lock().recv();
         Ok(Dataset::default())
     }
 
@@ -28,11 +32,13 @@ impl Sampler for Held {
     }
 }
 
-/// A started group of one member, and its permits.
+/// A group of one member whose first decode is under way, and its permits.
 fn held() -> (u64, Sender<()>) {
-    let (permits, permit) = channel();
-    let group = PrefetchGroup::builder().member("m", Arc::new(Held(Mutex::new(permit)))).build().unwrap();
+    let ((permits, permit), (begun, first)) = (channel(), channel());
+    let member = Held { permit: Mutex::new(permit), begun };
+    let group = PrefetchGroup::builder().member("m", Arc::new(member)).build().unwrap();
     group.start(Order::Forward, None).unwrap();
+    first.recv().unwrap();
     (handle::insert(Arc::new(GroupObject(group))), permits)
 }
 
