@@ -231,4 +231,4 @@ pub(crate) fn suffixed(path: &Path, suffix: &str) -> PathBuf {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -1,4 +1,4 @@
-mod search;
+pub(in crate::store) mod search;
 
 use super::*;
 use crate::array::{Array, ArrayHash, DType};

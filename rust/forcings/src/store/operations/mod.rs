@@ -12,4 +12,4 @@ pub use relations::Associations;
 pub use verify::{Finding, VerifyReport};
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

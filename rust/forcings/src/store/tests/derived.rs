@@ -34,7 +34,7 @@ fn single<'a>(owner: i64, name: &str, initial: UnixMillis, resolution: Period, v
 }
 
 #[test]
-fn rows_29_81_and_82_a_day_of_hours_becomes_eleven_windows() {
+pub(super) fn rows_29_81_and_82_a_day_of_hours_becomes_eleven_windows() {
     let (_dir, stores) = stores();
     for store in stores {
         let values = numbers(&[24]);
@@ -76,7 +76,7 @@ fn rows_29_81_and_82_a_day_of_hours_becomes_eleven_windows() {
 }
 
 #[test]
-fn row_44_months_make_windows_of_quarters() {
+pub(super) fn row_44_months_make_windows_of_quarters() {
     let store = Store::memory().unwrap();
     let values = numbers(&[12]);
     store.add(&single(1, "load", START, Period::Months(1), &values)).unwrap();
@@ -89,7 +89,7 @@ fn row_44_months_make_windows_of_quarters() {
 }
 
 #[test]
-fn rows_43_83_and_84_what_does_not_fit_is_refused_and_nothing_is_written() {
+pub(super) fn rows_43_83_and_84_what_does_not_fit_is_refused_and_nothing_is_written() {
     let store = Store::memory().unwrap();
     let (day, short) = (numbers(&[24]), numbers(&[3]));
     let month_end = instant("2024-01-31T00:00:00Z");
@@ -145,7 +145,7 @@ fn a_single_window_may_have_the_interval_zero() {
 }
 
 #[test]
-fn row_85_one_grid_is_asked_of_the_scope_only() {
+pub(super) fn row_85_one_grid_is_asked_of_the_scope_only() {
     let store = Store::memory().unwrap();
     let (day, half) = (numbers(&[24]), numbers(&[12]));
     store.add(&series(1, "load", &day)).unwrap();
@@ -188,7 +188,7 @@ fn row_87_a_forecast_is_either_dense_or_derived() {
 }
 
 #[test]
-fn row_87_no_copy_move_or_name_brings_dense_and_derived_together() {
+pub(super) fn row_87_no_copy_move_or_name_brings_dense_and_derived_together() {
     let (_dir, stores) = stores();
     for store in stores {
         let (values, windows) = (numbers(&[24]), numbers(&[4, 2]));
@@ -225,7 +225,7 @@ fn row_87_no_copy_move_or_name_brings_dense_and_derived_together() {
 }
 
 #[test]
-fn rows_88_and_89_a_source_stays_as_long_as_its_forecast() {
+pub(super) fn rows_88_and_89_a_source_stays_as_long_as_its_forecast() {
     let (_dir, stores) = stores();
     for store in stores {
         let values = numbers(&[24]);
@@ -259,7 +259,7 @@ fn rows_88_and_89_a_source_stays_as_long_as_its_forecast() {
 }
 
 #[test]
-fn row_90_a_series_beside_a_forecast_of_other_values_may_go() {
+pub(super) fn row_90_a_series_beside_a_forecast_of_other_values_may_go() {
     let (_dir, stores) = stores();
     for store in stores {
         let (values, others) = (numbers(&[24]), ramp(7));
@@ -302,11 +302,15 @@ fn a_derived_row_that_does_not_fit_its_series_is_damage() {
     }
 }
 
+#[test]
+pub(super) fn row_86_windows_are_those_of_a_plain_oracle() {
+    windows_are_those_of_a_plain_oracle();
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    #[test]
-    fn row_86_windows_are_those_of_a_plain_oracle(
+    fn windows_are_those_of_a_plain_oracle(
         length in 1..30usize,
         width in prop::sample::select(vec![vec![], vec![1usize], vec![2], vec![2, 3]]),
         steps in 1..12usize,

@@ -57,7 +57,7 @@ fn a_sound_store_is_clean_in_every_state() {
 }
 
 #[test]
-fn row_107_a_value_that_was_changed_behind_the_store_is_reported() {
+pub(in crate::store) fn row_107_a_value_that_was_changed_behind_the_store_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.nc");
     let store = plain(&path);
@@ -127,7 +127,7 @@ fn a_chunk_that_cannot_be_read_is_reported_for_every_array_in_it() {
 }
 
 #[test]
-fn row_108_a_row_without_its_array_is_reported_and_reading_it_finds_nothing() {
+pub(in crate::store) fn row_108_a_row_without_its_array_is_reported_and_reading_it_finds_nothing() {
     let (_dir, stores) = stores();
     for store in stores {
         let (a, b) = (add(&store, 1, "a", &ramp(0)), add(&store, 2, "a", &ramp(5)));
@@ -257,7 +257,7 @@ fn compaction_counts_free_columns_and_sweeps_features() {
 }
 
 #[test]
-fn row_114_compaction_inside_a_transaction_is_refused() {
+pub(in crate::store) fn row_114_compaction_inside_a_transaction_is_refused() {
     let (_dir, stores) = stores();
     for store in stores {
         store.begin().unwrap();
