@@ -1,6 +1,6 @@
 # Every target prepares what it needs; nothing has to be run first. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench docs header data format julia distclean
+.PHONY: help setup demo test check mutants bench docs header data format julia distclean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | column -t -s @
@@ -18,6 +18,9 @@ test: ## Rust tests, Julia tests with 1 and 2 threads, stores read by other tool
 
 check: ## formatters, linters, the C header, the rules of the repository
 	@deps/check.sh
+
+mutants: ## break the sources one line at a time; the tests have to notice (slow)
+	@deps/run.sh python deps/mutants.py
 
 bench: ## measure against the bounds and the peers; writes bench/results.json
 	@deps/setup.sh
