@@ -39,7 +39,9 @@ first_field(line) = SubString(line, 1, prevind(line, something(findfirst(';', li
 
 function clock_at(line, path, number)
     time = tryparse(DateTime, first_field(line), CLOCK)
-    return time === nothing ? wrong(path, number, "$(repr(first_field(line))) is not a time like 31.12.2016 23:45") : time
+    return time === nothing ?
+        wrong(path, number, "$(repr(first_field(line))) is not a time like 31.12.2016 23:45") :
+        time
 end
 
 "Parses the numbers after the time in `line` into `row`."
@@ -77,13 +79,17 @@ function read_profiles(path; report = fraction -> nothing)
             number = count + 1
             time = clock_at(line, path, number)
             count == 1 && (initial = next = instant(time))
-            time == civil(next) || wrong(
-                path,
-                number,
-                "has $(Dates.format(time, CLOCK)) where $(Dates.format(civil(next), CLOCK)) is due: a gap, a line " *
-                    "twice, or a clock that is not German civil time",
-            )
-            foreach(push!, columns, parse_row!(row, line, path, number))
+            time == civil(next) ||
+                wrong(
+                    path,
+                    number,
+                    "has $(Dates.format(time, CLOCK)) where $(Dates.format(civil(next), CLOCK)) is due: a gap, a line " *
+                        "twice, or a clock that is not German civil time",
+                )
+            parse_row!(row, line, path, number)
+            for (column, value) in zip(columns, row)
+                push!(column, value)
+            end
             next += STEP
             count % 256 == 0 && report(position(io) / filesize(path))
         end
@@ -95,14 +101,17 @@ end
 "Adds up every column of a profile file, number by number: from the first line down, and from the last line up."
 function text_sums(path)
     lines = readlines(path)
-    columns = length(column_names(lines[1], path))
-    return sum_lines(lines, columns, 2:length(lines), path), sum_lines(lines, columns, length(lines):-1:2, path)
+    numbers = Matrix{Float64}(undef, length(column_names(lines[1], path)), length(lines) - 1)
+    for (row, number) in zip(eachcol(numbers), 2:length(lines))
+        parse_row!(row, lines[number], path, number)
+    end
+    return add_up(numbers, axes(numbers, 2)), add_up(numbers, reverse(axes(numbers, 2)))
 end
 
-function sum_lines(lines, columns, order, path)
-    sums, row = zeros(columns), zeros(columns)
-    for number in order
-        sums .+= parse_row!(row, lines[number], path, number)
+function add_up(numbers, order)
+    sums = zeros(size(numbers, 1))
+    for line in order
+        sums .+= view(numbers, :, line)
     end
     return sums
 end
