@@ -3,6 +3,7 @@
 mod cut;
 mod part;
 
+use super::arrays::Slab;
 use super::{Filter, Store};
 use crate::array::DType;
 use crate::series::{Bound, Series, SeriesId, SeriesInfo, TimeRange};
@@ -37,7 +38,8 @@ impl Store {
         self.read_part(Part::overlapping(self.row(id)?, from, to)?)
     }
 
-    /// What of each series lies in a range, in the order of the ids; an id may repeat.
+    /// What of each series lies in a range, in the order of the ids; an id may repeat. Series of one grid are read together:
+    /// every chunk is decoded once for all of them.
     ///
     /// - `SingleTimeSeries`: the steps whose cover overlaps the range. A start inside a step begins with that step, an end
     ///   inside a step includes it, and bounds outside are the series' own.
@@ -56,8 +58,11 @@ impl Store {
         let rows = self.shared.look(|session| session.catalog().find_many(ids))?;
         range.check(&rows)?;
         let (from, to) = (range.from.map(Bound::digits), range.to.map(Bound::digits));
-        let part = |row| self.read_part(Part::overlapping(self.fitting(row)?, from, to)?);
-        rows.into_iter().map(part).collect()
+        let part = |row| Part::overlapping(self.fitting(row)?, from, to);
+        let parts: Vec<Part> = rows.into_iter().map(part).collect::<Result<_>>()?;
+        let slabs: Vec<Slab> = parts.iter().map(Part::slab).collect();
+        let values = self.shared.arrays()?.read_slabs(&slabs)?;
+        parts.into_iter().zip(values).map(|(part, values)| part.filled(values)).collect()
     }
 
     /// Many whole series, in the order of the ids; an id may repeat. Every chunk is decoded once, on all cores.
@@ -105,13 +110,9 @@ impl Store {
     }
 
     fn read_part(&self, part: Part) -> Result<Series> {
-        let Part { info, windows, axis, range, cut } = part;
-        let values = self.shared.arrays()?.read_slab(&info.hash, axis, range).map_err(|e| missing(&info, e))?;
-        let values = match cut {
-            Some(cut) => cut.windows(&values, 0, windows.map_or(0, |w| w.count))?,
-            None => values,
-        };
-        Ok(Series { info, windows, values })
+        let Slab { hash, axis, range } = part.slab();
+        let values = self.shared.arrays()?.read_slab(&hash, axis, range).map_err(|e| missing(&part.info, e))?;
+        part.filled(values)
     }
 }
 

@@ -21,6 +21,7 @@ pub use compression::Compression;
 pub(crate) use inventory::Portion;
 pub(crate) use packed::{Column, PackedDataset};
 pub(crate) use pool::PoolKey;
+pub(crate) use read::Slab;
 pub(crate) use standalone::Chunking;
 
 use super::h5::{FileLayer, H5File};

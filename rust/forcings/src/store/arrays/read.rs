@@ -1,5 +1,9 @@
 //! Reading arrays: by offset, on all cores, without the HDF5 library.
 
+mod slabs;
+
+pub(crate) use slabs::Slab;
+
 use super::index::{Place, Standalone};
 use super::packed::{Column, DatasetState, PackedDataset};
 use super::rows::{zeroed, Columns};

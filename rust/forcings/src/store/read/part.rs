@@ -1,7 +1,9 @@
 //! Which part of a series' array a read takes, and what the row says of that part. Knows rows and shapes, no files.
 
 use super::cut::Cut;
-use crate::series::{SeriesInfo, SeriesType, Windows};
+use crate::array::Array;
+use crate::series::{Series, SeriesInfo, SeriesType, Windows};
+use crate::store::arrays::Slab;
 use crate::time::UnixMillis;
 use crate::{Error, Result};
 use std::ops::Range;
@@ -56,6 +58,24 @@ impl Part {
             Error::InvalidParameter(why) => Error::InvalidParameter(format!("{name}: {why}")),
             other => other,
         })
+    }
+
+    /// What of the array it takes.
+    pub(super) fn slab(&self) -> Slab {
+        Slab { hash: self.info.hash, axis: self.axis, range: self.range.clone() }
+    }
+
+    /// The series with these values, which the array has there.
+    ///
+    /// # Errors
+    /// `Integrity` when they are fewer than the windows of a derived forecast need.
+    pub(super) fn filled(self, values: Array) -> Result<Series> {
+        let Part { info, windows, cut, .. } = self;
+        let values = match cut {
+            Some(cut) => cut.windows(&values, 0, windows.map_or(0, |w| w.count))?,
+            None => values,
+        };
+        Ok(Series { info, windows, values })
     }
 
     /// The steps whose cover overlaps the range.

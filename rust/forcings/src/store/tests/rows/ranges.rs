@@ -130,6 +130,19 @@ pub(super) fn rows_64_and_65_a_range_is_clipped_and_an_open_one_goes_on_to_the_e
 }
 
 #[test]
+fn many_ranges_equal_single_ranges_whatever_the_type_and_the_layout() {
+    each(of_every_type, |store, ids| {
+        let order: Vec<SeriesId> = ids.iter().rev().chain(ids).copied().collect();
+        for (from, to) in [(1.0, 3.0), (0.0, 4.0), (2.0, 2.0), (3.0, 9.0)] {
+            let range = crate::series::TimeRange::floating(Some(hour(from)), Some(hour(to)));
+            let single = |id: &SeriesId| store.read_range(*id, Some(hour(from)), Some(hour(to))).unwrap();
+            let one_by_one: Vec<_> = order.iter().map(single).collect();
+            assert_eq!(store.read_within(&order, &range).unwrap(), one_by_one);
+        }
+    });
+}
+
+#[test]
 pub(super) fn row_67_many_ids_keep_their_order_and_one_unknown_fails_all() {
     let fill = |store: &Store| [add(store, 1, "a", &ramp(0)), add(store, 2, "b", &ramp(9))];
     each(fill, |store, [a, b]| {
