@@ -91,7 +91,8 @@ fn a_damaged_page_of_the_catalog_is_an_error_or_does_not_matter() {
     let path = dir.path().join("a.nc");
     let stored = small_store(&path);
     let (arrays, rows) = (fs::read(&path).unwrap(), fs::read(catalog_path(&path)).unwrap());
-    let damages: [(&str, fn(&mut [u8])); 3] = [
+    type Damage = (&'static str, fn(&mut [u8]));
+    let damages: [Damage; 3] = [
         ("zeros", |page| page.fill(0)),
         ("ones", |page| page.fill(0xff)),
         ("its first bytes flipped", |page| page[..16].iter_mut().for_each(|b| *b ^= 0x5a)),
@@ -155,7 +156,7 @@ fn a_folder_that_may_not_be_written_takes_no_store() {
 }
 
 /// A file system of three megabytes where one can be mounted, in a namespace of its own that ends with the process;
-/// elsewhere a process none of whose files may have more than a megabyte.
+/// elsewhere a process whose files may have a megabyte or two, by the size of the shell's blocks.
 fn on_a_small_disk(test: &str, variable: &str, folder: &Path) {
     let program = std::env::current_exe().unwrap();
     let run = |shell: &[&str], script: &str| {
@@ -166,7 +167,7 @@ fn on_a_small_disk(test: &str, variable: &str, folder: &Path) {
     };
     const NO_MOUNT: i32 = 77;
     let mount = "mount -t tmpfs -o size=3m tmpfs \"$0\" || exit 77; exec \"$@\"";
-    let limit = "trap '' XFSZ; ulimit -f 1024; exec \"$@\"";
+    let limit = "trap '' XFSZ; ulimit -f 2048; exec \"$@\"";
     let mounted = run(&["unshare", "--mount", "sh", "-c"], mount).ok();
     let could_mount = |o: &std::process::Output| {
         o.status.code() != Some(NO_MOUNT) && !String::from_utf8_lossy(&o.stderr).contains("unshare")
