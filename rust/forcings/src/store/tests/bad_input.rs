@@ -191,18 +191,30 @@ fn a_full_disk_or_the_largest_file_allowed_loses_nothing_that_was_promised() {
         on_a_small_disk(NAME, VARIABLE, dir.path());
         return;
     };
-    let path = Path::new(&folder).join("a.nc");
-    let ballast = Path::new(&folder).join("ballast");
+    // Many instants fill the catalog, wide elements the array file.
+    for (name, shape) in [("catalog.nc", [4096, 1]), ("arrays.nc", [2, 4096])] {
+        let path = Path::new(&folder).join(name);
+        fill_the_disk(&path, &shape);
+        fs::remove_file(&path).unwrap();
+        fs::remove_file(catalog_path(&path)).unwrap();
+    }
+}
+
+/// Adds and flushes series of this shape until that fails; then makes room, and looks for what was flushed.
+fn fill_the_disk(path: &Path, shape: &[usize; 2]) {
+    let ballast = path.with_file_name("ballast");
     fs::File::create(&ballast).unwrap().write_all(&vec![1; 900_000]).unwrap();
-    let stored = small_store(&path);
-    let store = Store::open(&path, &writable()).unwrap();
-    let timestamps: Vec<UnixMillis> = (0..4096).map(|k| hour(f64::from(k))).collect();
+    let stored = small_store(path);
+    let store = Store::open(path, &writable()).unwrap();
+    let timestamps: Vec<UnixMillis> = (0..shape[0]).map(|k| hour(k as f64)).collect();
+    let cells = (shape[0] * shape[1]) as u64;
     let mut flushed = Vec::new();
     let mut errors = Vec::new();
-    for n in 0..400 {
+    for n in 0..1000 {
         // Digits that do not compress.
-        let noise = |k: u64| f64::from_bits((k + 4096 * n).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 2);
-        let values = Array::from_f64(vec![4096], &(0..4096).map(noise).collect::<Vec<_>>()).unwrap();
+        let noise =
+            |k: u64| (k + cells * n).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(k | 1) as f64;
+        let values = Array::from_f64(shape.to_vec(), &(0..cells).map(noise).collect::<Vec<_>>()).unwrap();
         let data = SeriesData::NonSequential { timestamps: timestamps.clone(), values: values.view() };
         let new = NewSeries::new(Owner::component(n as i64, "Bus"), "outage", data);
         match store.add(&new).and_then(|id| store.flush().map(|()| id)) {
@@ -225,7 +237,7 @@ fn a_full_disk_or_the_largest_file_allowed_loses_nothing_that_was_promised() {
     drop(store);
     fs::remove_file(&ballast).unwrap();
     for options in [reading(), writable()] {
-        let store = Store::open(&path, &options).unwrap();
+        let store = Store::open(path, &options).unwrap();
         let report = store.verify().unwrap();
         assert!(report.is_clean(), "{report:?}");
         for whole in &stored {
