@@ -120,8 +120,19 @@ function transaction(f, store::Store)
         return result
     catch
         # An interrupted wait leaves a call behind that may have succeeded: what it began must end, and what it ended is
-        # not ended twice. A commit that failed may have ended the transaction already; what went wrong first matters.
-        begun[] == 0 && committed[] != 0 && forcings_store_rollback(store, C_NULL)
+        # not ended twice.
+        begun[] == 0 && committed[] != 0 && undo(store)
         rethrow()
     end
+end
+
+# Rolls back, whatever interrupts the wait for it. What went wrong first is what the caller hears of: an error here may
+# only say that a commit that failed has ended the transaction already.
+function undo(store)
+    try
+        background(job -> forcings_store_rollback(store, job), Ref(Int32(-1)))
+    catch e
+        e isa Union{ForcingsError, InterruptException} || rethrow()
+    end
+    return nothing
 end

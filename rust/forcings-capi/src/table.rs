@@ -5,6 +5,7 @@ use crate::handle::POINTERS;
 use crate::input;
 use crate::output::Out;
 use forcings::array::Array;
+use forcings::time::Period;
 use forcings::{Error, Result};
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
@@ -51,6 +52,24 @@ impl ForcingsTable {
     pub(crate) fn integers(self, name: &'static str, values: impl Iterator<Item = Option<i64>>) -> Self {
         let (values, nulls) = split(values);
         self.with(name, Values::I64(values), nulls)
+    }
+
+    /// A column of counts and extents.
+    pub(crate) fn counts(self, name: &'static str, values: impl Iterator<Item = Option<u64>>) -> Self {
+        // One that does not fit is read from a damaged file; the row has no such value.
+        self.integers(name, values.map(|n| n.and_then(|n| i64::try_from(n).ok())))
+    }
+
+    /// Two columns of periods: a row has milliseconds in the first, or months in the second.
+    pub(crate) fn periods(self, names: [&'static str; 2], values: impl Iterator<Item = Option<Period>>) -> Self {
+        let (fixed, calendar): (Vec<_>, Vec<_>) = values
+            .map(|period| match period {
+                Some(Period::Fixed(ms)) => (Some(ms), None),
+                Some(Period::Months(months)) => (None, Some(i64::from(months))),
+                None => (None, None),
+            })
+            .unzip();
+        self.integers(names[0], fixed.into_iter()).integers(names[1], calendar.into_iter())
     }
 
     /// A column of doubles.
