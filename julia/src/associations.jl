@@ -60,7 +60,9 @@ Forcings.attach!(store, Owner(1, "Generator"), Owner(7, "Outage"; category = :at
 Forcings.detach!(store; attribute_type = "Outage")
 ```
 """
-detach!(store::Store, component, attribute) = dissociate(store, ATTACHMENTS, filter_by(ATTACHMENTS, component, attribute))
+function detach!(store::Store, component, attribute)
+    return dissociate(store, ATTACHMENTS, filter_by(ATTACHMENTS, component, attribute))
+end
 detach!(store::Store, ::Colon) = dissociate(store, ATTACHMENTS, (;))
 function detach!(store::Store; filters...)
     return dissociate(store, ATTACHMENTS, some_filter(attachment_filter(; filters...), "Forcings.detach!(store, :)"))
@@ -324,9 +326,7 @@ end
 # `row(table, i)` for every association that matches.
 function associated(row, store, relation, filter)
     text, table = json(filter), Ref{Ptr{Cvoid}}(C_NULL)
-    GC.@preserve text background(
-        job -> forcings_relation_list(store, relation.number, text, sizeof(text), table, job),
-    )
+    GC.@preserve text background(job -> forcings_relation_list(store, relation.number, text, sizeof(text), table, job))
     return with_tables(found -> [row(found, i) for i in eachindex(found[:from_id])], table)
 end
 
@@ -350,7 +350,12 @@ function replace_associated(store, relation, category, old, new)
     return Int(changed[])
 end
 
-function attachment_filter(; component = nothing, component_type = nothing, attribute = nothing, attribute_type = nothing)
+function attachment_filter(;
+    component = nothing,
+    component_type = nothing,
+    attribute = nothing,
+    attribute_type = nothing,
+)
     return filter_by(ATTACHMENTS, component, attribute, component_type, attribute_type)
 end
 

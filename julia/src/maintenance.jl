@@ -93,7 +93,8 @@ function check_consistency(store::Store)
                 initial = from_millis(grids[:initial_ms][i]),
                 length = grids[:length][i],
                 series = grids[:series][i],
-            ) for i in eachindex(grids[:length])
+            )
+            for i in eachindex(grids[:length])
         ]
     end
 end

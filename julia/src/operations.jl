@@ -105,14 +105,8 @@ Forcings.replace_owner!(store, 1, 101)
 ```
 """
 function replace_owner!(store::Store, old, new; category = nothing)
+    category === nothing && (category = something(category_of(old), category_of(new), :component))
     from, to = owner_key("old owner", old, category), owner_key("new owner", new, category)
-    # An id is of the category that the other owner has.
-    if category === nothing
-        old isa Integer && (from = owner_key("old owner", old, new isa Owner ? new.category : nothing))
-        new isa Integer && (to = owner_key("new owner", new, old isa Owner ? old.category : nothing))
-    end
-    from.category == to.category ||
-        throw(invalid("the series of a $(from.category) cannot move to a $(to.category); both owners are of one category"))
     options = json((old = from.id, new = to.id, category = from.category))
     return counted(forcings_store_replace_owner, store, options)
 end
@@ -166,12 +160,17 @@ end
 
 # What identifies an owner, in the form of the library.
 function owner_key(what, owner, category)
-    owner isa Integer &&
-        return (id = owner, category = category_name(category === nothing ? :component : category))
-    owner isa Owner || throw(invalid("the $what is an Owner or an id, not $(repr(owner))"))
-    category in (nothing, owner.category) || throw(invalid("the $what is not of the category $(repr(category))"))
-    return (id = owner.id, category = category_name(owner.category))
+    owner isa Union{Owner, Integer} || throw(invalid("the $what is an Owner or an id, not $(repr(owner))"))
+    own = category_of(owner)
+    category in (nothing, own) ||
+        own === nothing ||
+        throw(invalid("the $what is of the category $(repr(own)), not of $(repr(category))"))
+    id = owner isa Owner ? owner.id : owner
+    return (id = id, category = category_name(something(own, category, :component)))
 end
+
+category_of(owner::Owner) = owner.category
+category_of(_) = nothing
 
 period_object(_, period::Union{Period, Dates.CompoundPeriod}) = wire(period)
 period_object(what, x) = throw(invalid("the $what must be a period such as Hour(1), not $(repr(x))"))

@@ -76,7 +76,7 @@ initial, resolution, horizon, interval, count, series`; `count` is the number of
 """
 function forecast_summary(store::Store)
     return summary_rows(store, true) do table, i
-        (; shared_fields(table, i)..., windows(table, i)..., series = table[:series][i])
+        (; shared_fields(table, i)..., window_fields(table, i)..., series = table[:series][i])
     end
 end
 
@@ -98,12 +98,10 @@ function forecast_parameters(store::Store; resolution = nothing, interval = noth
     optional(what, period) = period === nothing ? nothing : period_object(what, period)
     text = json((resolution = optional("resolution", resolution), interval = optional("interval", interval)))
     table = Ref{Ptr{Cvoid}}(C_NULL)
-    GC.@preserve text background(
-        job -> forcings_store_forecast_parameters(store, text, sizeof(text), table, job),
-    )
+    GC.@preserve text background(job -> forcings_store_forecast_parameters(store, text, sizeof(text), table, job))
     return with_tables(table) do found
         isempty(found[:count]) && return nothing
-        (; initial = from_millis(found[:initial_ms][1]), resolution = period_in(found, :resolution, 1), windows(found, 1)...)
+        (; grid_fields(found, 1)..., window_fields(found, 1)...)
     end
 end
 
@@ -174,17 +172,20 @@ function summary_rows(row, store, forecasts)
 end
 
 function shared_fields(table, i)
-    return (
+    return (;
         owner_type = table[:owner_type][i],
         owner_category = category_symbol(table[:owner_category][i]),
         type = Symbol(table[:type][i]),
         name = table[:name][i],
-        initial = map_missing(from_millis, table[:initial_ms][i]),
-        resolution = period_in(table, :resolution, i),
+        grid_fields(table, i)...,
     )
 end
 
-function windows(table, i)
+function grid_fields(table, i)
+    return (initial = map_missing(from_millis, table[:initial_ms][i]), resolution = period_in(table, :resolution, i))
+end
+
+function window_fields(table, i)
     return (
         horizon = period_in(table, :horizon, i),
         interval = period_in(table, :interval, i),
@@ -237,8 +238,13 @@ grid_of(g) = g.resolution === missing ? nothing : (g.resolution, g.initial, g.le
 windows_of(g) = (g.horizon, g.interval, g.resolution, g.initial, g.count)
 name_of(g) = (g.owner_type, g.name, g.type)
 
-grid_line((resolution, initial, length), n) =
-    "$resolution: $(count_of(length, "step")) from $initial, $(count_of(n, "series"))"
-window_line((horizon, interval, resolution, initial, count), n) =
-    "$horizon every $interval in steps of $resolution: $(count_of(count, "window")) from $initial, $(count_of(n, "series"))"
+function grid_line((resolution, initial, length), n)
+    return "$resolution: $(count_of(length, "step")) from $initial, $(count_of(n, "series"))"
+end
+
+function window_line((horizon, interval, resolution, initial, count), n)
+    grid = "$horizon every $interval in steps of $resolution"
+    return "$grid: $(count_of(count, "window")) from $initial, $(count_of(n, "series"))"
+end
+
 name_line((owner_type, name, type), n) = "$(repr(name)) of $owner_type, $n $type"
