@@ -310,7 +310,7 @@ fn a_store_is_checked_compacted_and_written_elsewhere() {
         ok(forcings_store_verify(store, &mut counts, &mut findings, &mut series, null_mut()));
         assert_eq!((take_integers(counts, "arrays"), take_integers(counts, "series")), (vec![1], vec![1]));
         assert_eq!(take_integers(series, "id"), [0; 0]);
-        [counts, findings, series].map(|table| forcings_table_free(table));
+        [counts, findings, series].into_iter().for_each(|table| forcings_table_free(table));
         assert_eq!(integers("length", |table| forcings_store_check(store, table, null_mut())), [2]);
         add_load(store, 2, &[1.0, 2.0, 3.0]);
         assert_eq!(forcings_store_check(store, &mut table, null_mut()), 21);
