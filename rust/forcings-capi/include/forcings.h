@@ -356,6 +356,15 @@ int32_t forcings_session_drain(uint64_t *out_handles,
 // Ends the wake-up calls. When this has returned no thread is inside one.
 int32_t forcings_session_detach(void);
 
+// Adds `n` series and writes their ids to `out_ids`, which has room for `n`: all of them or none. `mode` 0 adds them one
+// by one, for a few; 1 writes whole chunks, for many. The items and all they point to are borrowed. See `out_job` above.
+int32_t forcings_store_add(uint64_t store,
+                           const struct ForcingsSeries *items,
+                           uint64_t n,
+                           int32_t mode,
+                           int64_t *out_ids,
+                           uint64_t *out_job);
+
 // Creates a store at `path`. `options` is JSON: `compression` (a text or null), `durable`, `overwrite`. See `out_job`
 // above.
 int32_t forcings_store_create(const uint8_t *path,
@@ -383,24 +392,6 @@ int32_t forcings_store_close(uint64_t store,
 
 // Writes everything to disk. See `out_job` above.
 int32_t forcings_store_flush(uint64_t store, uint64_t *out_job);
-
-// Begins a transaction, which may be within another one. See `out_job` above.
-int32_t forcings_store_begin(uint64_t store, uint64_t *out_job);
-
-// Ends the innermost transaction and keeps its changes. See `out_job` above.
-int32_t forcings_store_commit(uint64_t store, uint64_t *out_job);
-
-// Undoes the innermost transaction. See `out_job` above.
-int32_t forcings_store_rollback(uint64_t store, uint64_t *out_job);
-
-// Adds `n` series and writes their ids to `out_ids`, which has room for `n`: all of them or none. `mode` 0 adds them one
-// by one, for a few; 1 writes whole chunks, for many. The items and all they point to are borrowed. See `out_job` above.
-int32_t forcings_store_add(uint64_t store,
-                           const struct ForcingsSeries *items,
-                           uint64_t n,
-                           int32_t mode,
-                           int64_t *out_ids,
-                           uint64_t *out_job);
 
 // Reads `n` series whole, or the part of them from the step that covers `from` up to, not including, `to` (milliseconds;
 // null for no bound). Two tables: the rows of `forcings_store_list` with a column `values`, and their features. See
@@ -430,6 +421,15 @@ int32_t forcings_store_list(uint64_t store,
 
 // Removes `n` series: all of them or none. See `out_job` above.
 int32_t forcings_store_remove(uint64_t store, const int64_t *ids, uint64_t n, uint64_t *out_job);
+
+// Begins a transaction, which may be within another one. See `out_job` above.
+int32_t forcings_store_begin(uint64_t store, uint64_t *out_job);
+
+// Ends the innermost transaction and keeps its changes. See `out_job` above.
+int32_t forcings_store_commit(uint64_t store, uint64_t *out_job);
+
+// Undoes the innermost transaction. See `out_job` above.
+int32_t forcings_store_rollback(uint64_t store, uint64_t *out_job);
 
 // The number of rows and columns of a table.
 int32_t forcings_table_size(const struct ForcingsTable *table,

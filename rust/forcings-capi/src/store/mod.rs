@@ -1,0 +1,72 @@
+//! Stores: the handle, and what the exported functions share. `lifecycle`, `transaction`, `add`, `read` and `remove` export
+//! the calls of these names.
+
+mod add;
+mod lifecycle;
+mod read;
+mod remove;
+mod transaction;
+
+pub use add::{forcings_store_add, ForcingsSeries};
+pub use lifecycle::{
+    forcings_store_close, forcings_store_create, forcings_store_flush, forcings_store_memory, forcings_store_open,
+};
+pub use read::{forcings_store_list, forcings_store_read};
+pub use remove::forcings_store_remove;
+pub use transaction::{forcings_store_begin, forcings_store_commit, forcings_store_rollback};
+
+use crate::handle::{self, Object};
+use crate::output::Out;
+use crate::table::ForcingsTable;
+use crate::{guard::guard, input, job};
+use forcings::series::SeriesId;
+use forcings::store::Store;
+use forcings::Result;
+use std::sync::Arc;
+
+pub(crate) struct StoreObject(pub(crate) Store);
+
+impl Object for StoreObject {
+    const NOUN: &'static str = "store";
+    const CLOSE_ORDER: u8 = 3;
+
+    fn close(&self) -> Result<()> {
+        self.0.close()
+    }
+}
+
+pub(crate) fn get(store: u64) -> Result<Arc<StoreObject>> {
+    handle::get(store)
+}
+
+/// A call that takes only the store.
+///
+/// # Safety
+/// `out_job` is null or valid for a write.
+pub(crate) unsafe fn run(
+    operation: &'static str,
+    store: u64,
+    out_job: *mut u64,
+    call: fn(&Store) -> Result<()>,
+) -> i32 {
+    guard(operation, || {
+        let store = get(store)?;
+        // SAFETY: the caller's promise.
+        unsafe { job::run(operation, out_job, move || call(&store.0), |()| ()) }
+    })
+}
+
+/// # Safety
+/// A pointer that is not null must be valid for reads of `n` numbers.
+pub(crate) unsafe fn series_ids(ids: *const i64, n: u64) -> Result<Vec<SeriesId>> {
+    // SAFETY: the caller's promise.
+    Ok(unsafe { input::slice("ids", ids, n) }?.iter().map(|&id| SeriesId(id)).collect())
+}
+
+type TableOut = Out<*mut ForcingsTable>;
+
+/// Two tables on their way out.
+pub(crate) fn set_tables(outs: &(TableOut, TableOut), tables: (ForcingsTable, ForcingsTable)) {
+    outs.0.set(tables.0.into_raw());
+    outs.1.set(tables.1.into_raw());
+}
