@@ -1,33 +1,10 @@
 //! Adding series.
 
 use super::get;
-use crate::wire::{features, SeriesObject};
+use super::item::{new_series, ForcingsSeries};
 use crate::{guard::guard, input, job};
-use forcings::array::{ArrayView, DType};
-use forcings::series::{NewSeries, SeriesData, SeriesId};
+use forcings::series::{NewSeries, SeriesId};
 use forcings::{Error, Result};
-
-/// One series to add. `size` is `sizeof(ForcingsSeries)`.
-#[repr(C)]
-pub struct ForcingsSeries {
-    /// The size of this struct in bytes.
-    pub size: u64,
-    /// JSON: `owner` (`id`, `type`, `category`), `name`, `features`, `units`, `ext`, `series` (`type`, `initial_ms`,
-    /// `resolution` with either `ms` or `months`).
-    pub meta: *const u8,
-    /// Its length in bytes.
-    pub meta_len: u64,
-    /// The extents of the values, slowest first; the first is time.
-    pub shape: *const u64,
-    /// Their number.
-    pub rank: u64,
-    /// The values, row-major and little-endian.
-    pub values: *const u8,
-    /// Their length in bytes.
-    pub values_len: u64,
-    /// Their type: 0 `double`, 1 `float`, 2 `int64_t`, 3 `int32_t`, 4 `uint64_t`, 5 bytes 0 or 1.
-    pub dtype: u64,
-}
 
 /// Adds `n` series and writes their ids to `out_ids`, which has room for `n`: all of them or none. `mode` 0 adds them one
 /// by one, for a few; 1 writes whole chunks, for many. The items and all they point to are borrowed. See `out_job` above.
@@ -74,37 +51,4 @@ impl Ids {
             unsafe { self.0.add(i).write(id.0) };
         }
     }
-}
-
-/// # Safety
-/// What the item points to must stay valid for `'a`.
-unsafe fn new_series<'a>(item: &ForcingsSeries) -> Result<NewSeries<'a>> {
-    if item.size != size_of::<ForcingsSeries>() as u64 {
-        return Err(Error::invalid(format!(
-            "a ForcingsSeries has {} bytes, not {}",
-            size_of::<ForcingsSeries>(),
-            item.size
-        )));
-    }
-    // SAFETY: the caller's promise.
-    let (meta, shape, bytes) = unsafe {
-        (
-            input::json::<SeriesObject>("meta", item.meta, item.meta_len)?,
-            input::slice("shape", item.shape.cast::<usize>(), item.rank)?,
-            input::slice("values", item.values, item.values_len)?,
-        )
-    };
-    let dtype = u8::try_from(item.dtype).ok().and_then(DType::from_code);
-    let dtype = dtype.ok_or_else(|| Error::invalid(format!("there is no element type {}", item.dtype)))?;
-    let values = ArrayView::new(dtype, shape, bytes)?;
-    let (initial, resolution) = meta.series.into_grid()?;
-    Ok(NewSeries {
-        owner: meta.owner.into_owner()?,
-        name: meta.name,
-        features: features(meta.features),
-        units: meta.units,
-        ext: meta.ext,
-        time_reference: None,
-        data: SeriesData::Single { initial, resolution, values },
-    })
 }

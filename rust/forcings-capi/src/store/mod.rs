@@ -1,17 +1,19 @@
 //! Stores: the handle, and what the exported functions share. `lifecycle`, `transaction`, `add`, `read` and `remove` export
-//! the calls of these names.
+//! the calls of these names; `item` is a series on its way in.
 
 mod add;
+mod item;
 mod lifecycle;
 mod read;
 mod remove;
 mod transaction;
 
-pub use add::{forcings_store_add, ForcingsSeries};
+pub use add::forcings_store_add;
+pub use item::{forcings_series_check, ForcingsSeries};
 pub use lifecycle::{
     forcings_store_close, forcings_store_create, forcings_store_flush, forcings_store_memory, forcings_store_open,
 };
-pub use read::{forcings_store_list, forcings_store_read};
+pub use read::{forcings_store_has, forcings_store_list, forcings_store_read};
 pub use remove::forcings_store_remove;
 pub use transaction::{forcings_store_begin, forcings_store_commit, forcings_store_rollback};
 

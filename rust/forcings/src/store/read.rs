@@ -4,12 +4,13 @@ mod cut;
 mod part;
 
 use super::{Filter, Store};
-use crate::array::DType;
+use crate::array::{Array, DType};
 use crate::series::{Bound, Series, SeriesId, SeriesInfo, TimeRange};
 use crate::time::UnixMillis;
 use crate::{Error, Result};
 use part::Part;
 use std::collections::HashMap;
+use std::ops::Range;
 
 impl Store {
     /// The series that match, by ascending id.
@@ -18,6 +19,14 @@ impl Store {
     /// `Closed`, `Integrity` for a row that cannot be read, `Catalog`.
     pub fn list(&self, filter: &Filter) -> Result<Vec<SeriesInfo>> {
         self.shared.look(|session| session.catalog().list(filter))
+    }
+
+    /// Whether any series matches.
+    ///
+    /// # Errors
+    /// `InvalidParameter` for a pattern that is too long, `Closed`, `Catalog`.
+    pub fn any(&self, filter: &Filter) -> Result<bool> {
+        self.shared.look(|session| session.catalog().any(filter))
     }
 
     /// The whole series. A `DeterministicSingleTimeSeries` comes as the `Deterministic` that it stands for.
@@ -53,11 +62,16 @@ impl Store {
         if *range == TimeRange::default() {
             return self.read_many(ids);
         }
-        let rows = self.shared.look(|session| session.catalog().find_many(ids))?;
-        range.check(&rows)?;
-        let (from, to) = (range.from.map(Bound::digits), range.to.map(Bound::digits));
-        let part = |row| self.read_part(Part::overlapping(self.fitting(row)?, from, to)?);
-        rows.into_iter().map(part).collect()
+        self.read_parts(self.parts(ids, range)?)
+    }
+
+    /// As [`Store::read_within`], but a derived forecast keeps its type and comes with the steps of the regular series that
+    /// its windows cover: values of shape `[steps, *element_shape]`, windows that overlap there.
+    ///
+    /// # Errors
+    /// As [`Store::read_within`].
+    pub fn read_as_stored(&self, ids: &[SeriesId], range: &TimeRange) -> Result<Vec<Series>> {
+        self.read_parts(self.parts(ids, range)?.into_iter().map(Part::uncut).collect())
     }
 
     /// Many whole series, in the order of the ids; an id may repeat. Every chunk is decoded once, on all cores.
@@ -104,14 +118,40 @@ impl Store {
         check_fit(&info, dtype, &shape).map(|()| info)
     }
 
-    fn read_part(&self, part: Part) -> Result<Series> {
-        let Part { info, windows, axis, range, cut } = part;
-        let values = self.shared.arrays()?.read_slab(&info.hash, axis, range).map_err(|e| missing(&info, e))?;
-        let values = match cut {
-            Some(cut) => cut.windows(&values, 0, windows.map_or(0, |w| w.count))?,
-            None => values,
+    fn parts(&self, ids: &[SeriesId], range: &TimeRange) -> Result<Vec<Part>> {
+        let rows = self.shared.look(|session| session.catalog().find_many(ids))?;
+        range.check(&rows)?;
+        let (from, to) = (range.from.map(Bound::digits), range.to.map(Bound::digits));
+        let part = |row| match self.fitting(row)? {
+            whole if *range == TimeRange::default() => Part::whole(whole),
+            row => Part::overlapping(row, from, to),
         };
-        Ok(Series { info, windows, values })
+        rows.into_iter().map(part).collect()
+    }
+
+    /// Reads many parts. Of those that have the same rows every chunk is decoded once.
+    fn read_parts(&self, parts: Vec<Part>) -> Result<Vec<Series>> {
+        let mut alike: HashMap<Range<usize>, Vec<usize>> = HashMap::new();
+        for (i, part) in parts.iter().enumerate().filter(|(_, part)| part.axis == 0) {
+            alike.entry(part.range.clone()).or_default().push(i);
+        }
+        let mut rows: Vec<Option<Array>> = vec![None; parts.len()];
+        for (range, places) in alike {
+            let hashes: Vec<_> = places.iter().map(|&i| parts[i].info.hash).collect();
+            let arrays = self.shared.arrays()?.read_rows_of(&hashes, Some(range))?;
+            places.into_iter().zip(arrays).for_each(|(i, array)| rows[i] = Some(array));
+        }
+        let series = parts.into_iter().zip(rows).map(|(part, rows)| match rows {
+            Some(rows) => part.with(rows),
+            None => self.read_part(part),
+        });
+        series.collect()
+    }
+
+    fn read_part(&self, part: Part) -> Result<Series> {
+        let (hash, range) = (&part.info.hash, part.range.clone());
+        let values = self.shared.arrays()?.read_slab(hash, part.axis, range).map_err(|e| missing(&part.info, e))?;
+        part.with(values)
     }
 }
 
