@@ -45,14 +45,14 @@ struct Deterministic{T, N} <: Forecast{T, N}
     time_reference::Union{String, Nothing}
     # Without checks: for what the library returned.
     function Deterministic{T, N}(
-            name,
-            initial_timestamp,
-            resolution,
-            horizon,
-            interval,
-            values,
-            time_reference,
-        ) where {T, N}
+        name,
+        initial_timestamp,
+        resolution,
+        horizon,
+        interval,
+        values,
+        time_reference,
+    ) where {T, N}
         return new{T, N}(name, initial_timestamp, resolution, horizon, interval, values, time_reference)
     end
 end
@@ -81,15 +81,15 @@ struct Probabilistic{T, N} <: Forecast{T, N}
     values::Array{T, N}
     time_reference::Union{String, Nothing}
     function Probabilistic{T, N}(
-            name,
-            initial_timestamp,
-            resolution,
-            horizon,
-            interval,
-            percentiles,
-            values,
-            time_reference,
-        ) where {T, N}
+        name,
+        initial_timestamp,
+        resolution,
+        horizon,
+        interval,
+        percentiles,
+        values,
+        time_reference,
+    ) where {T, N}
         return new{T, N}(name, initial_timestamp, resolution, horizon, interval, percentiles, values, time_reference)
     end
 end
@@ -116,14 +116,14 @@ struct Scenarios{T, N} <: Forecast{T, N}
     values::Array{T, N}
     time_reference::Union{String, Nothing}
     function Scenarios{T, N}(
-            name,
-            initial_timestamp,
-            resolution,
-            horizon,
-            interval,
-            values,
-            time_reference,
-        ) where {T, N}
+        name,
+        initial_timestamp,
+        resolution,
+        horizon,
+        interval,
+        values,
+        time_reference,
+    ) where {T, N}
         return new{T, N}(name, initial_timestamp, resolution, horizon, interval, values, time_reference)
     end
 end
@@ -137,14 +137,14 @@ leading(::Type{<:Scenarios}) = ("steps", "windows", "scenarios")
 
 for S in (:Deterministic, :Scenarios)
     @eval function $S(
-            name::AbstractString,
-            initial_timestamp,
-            resolution,
-            values::AbstractArray;
-            interval,
-            horizon = nothing,
-            time_reference = nothing,
-        )
+        name::AbstractString,
+        initial_timestamp,
+        resolution,
+        values::AbstractArray;
+        interval,
+        horizon = nothing,
+        time_reference = nothing,
+    )
         v = stored_array($S, name, values)
         step, span = window_span($S, name, v, resolution, horizon)
         start, gap, reference = instant(initial_timestamp), plain_period(interval), reference_text(time_reference)
@@ -153,25 +153,24 @@ for S in (:Deterministic, :Scenarios)
 end
 
 function Probabilistic(
-        name::AbstractString,
-        initial_timestamp,
-        resolution,
-        values::AbstractArray;
-        percentiles,
-        interval,
-        horizon = nothing,
-        time_reference = nothing,
-    )
+    name::AbstractString,
+    initial_timestamp,
+    resolution,
+    values::AbstractArray;
+    percentiles,
+    interval,
+    horizon = nothing,
+    time_reference = nothing,
+)
     v = stored_array(Probabilistic, name, values)
     step, span = window_span(Probabilistic, name, v, resolution, horizon)
     levels = convert(Vector{Float64}, collect(percentiles))
-    length(levels) == size(v, 3) || throw(
-        named(
+    length(levels) == size(v, 3) ||
+        throw(named(
             Probabilistic,
             name,
             "there are $(length(levels)) percentiles, but the third dimension of the values has $(size(v, 3))",
-        ),
-    )
+        ))
     start, gap, reference = instant(initial_timestamp), plain_period(interval), reference_text(time_reference)
     return checked(typeof_series(Probabilistic, v)(name, start, step, span, gap, levels, v, reference))
 end
@@ -190,15 +189,17 @@ end
 # Resolution and horizon as single periods, checked against the shape of the values.
 function window_span(S, name, values, resolution, horizon)
     expected = leading(S)
-    ndims(values) >= length(expected) || throw(
-        named(S, name, "the values have the size $(size(values)); they need the dimensions ($(join(expected, ", ")))"),
-    )
+    ndims(values) >= length(expected) ||
+        throw(named(
+            S,
+            name,
+            "the values have the size $(size(values)); they need the dimensions ($(join(expected, ", ")))",
+        ))
     step = plain_period(resolution)
     horizon === nothing && return step, times(size(values, 1), step)
     span = plain_period(horizon)
-    whole_steps(span, step) == size(values, 1) || throw(
-        named(S, name, "the values have $(size(values, 1)) steps of $step, which is not the horizon of $span"),
-    )
+    whole_steps(span, step) == size(values, 1) ||
+        throw(named(S, name, "the values have $(size(values, 1)) steps of $step, which is not the horizon of $span"))
     return step, span
 end
 
@@ -212,9 +213,8 @@ function stacked(S, name, windows)
     parts = [stored_array(S, name, window) for (_, window) in sort!(collect(windows); by = first)]
     shape = size(first(parts))
     odd = findfirst(part -> size(part) != shape, parts)
-    odd === nothing || throw(
-        named(S, name, "the window at $(starts[odd]) has the size $(size(parts[odd])), the first one $shape"),
-    )
+    odd === nothing ||
+        throw(named(S, name, "the window at $(starts[odd]) has the size $(size(parts[odd])), the first one $shape"))
     isempty(shape) && throw(named(S, name, "the values of a window need a dimension of steps, the first one"))
     values = Array{eltype(first(parts))}(undef, shape[1], length(parts), Base.tail(shape)...)
     for (w, part) in enumerate(parts)
@@ -270,8 +270,11 @@ function DeterministicSingleTimeSeries(series::SingleTimeSeries; horizon, interv
     stride === nothing && wrong("the interval $gap is not a whole number of steps of $(series.resolution)")
     steps <= length(series) || wrong("a window has $steps steps, the series only $(length(series))")
     stride <= steps || wrong("windows of $span leave gaps at the interval $gap")
-    stride > 0 || steps == length(series) ||
-        wrong("with the interval zero the one window must be the whole series: it has $steps of $(length(series)) steps")
+    stride > 0 ||
+        steps == length(series) ||
+        wrong(
+            "with the interval zero the one window must be the whole series: it has $steps of $(length(series)) steps",
+        )
     count = stride == 0 ? 1 : (length(series) - steps) ÷ stride + 1
     return derived(series, span, gap, Int(count))
 end

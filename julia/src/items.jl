@@ -65,12 +65,10 @@ function ItemParts(meta, f::DenseForecast, values)
 end
 
 function ItemParts(meta, f::DeterministicSingleTimeSeries, values)
-    throw(
-        invalid(
-            "$(described(f)) is derived from a series in the store: add its SingleTimeSeries (the field series), then " *
-                "call Forcings.transform_single_time_series! with its horizon and interval",
-        ),
-    )
+    throw(invalid(
+        "$(described(f)) is derived from a series in the store: add its SingleTimeSeries (the field series), then " *
+            "call Forcings.transform_single_time_series! with its horizon and interval",
+    ))
 end
 
 function SeriesItem(p::ItemParts)
@@ -134,13 +132,15 @@ function from_stored(::Type{S}, ::Type{T}, source::Ptr{UInt8}, shape::NTuple{N, 
     permutedims!(target, unsafe_wrap(Array, Ptr{T}(source), reverse(shape)), invperm(reverse(order)))
     return target
 end
-from_stored(::Type, ::Type{T}, source::Ptr{UInt8}, shape::NTuple{1, Int}) where {T} =
-    copy_from(Ptr{T}(source), shape[1])
+from_stored(::Type, ::Type{T}, source::Ptr{UInt8}, shape::NTuple{1, Int}) where {T} = copy_from(
+    Ptr{T}(source),
+    shape[1],
+)
 
 # The series in the row `i` of a table.
 function series_at(table, i)
-    read = SERIES_READERS[table[:type][i]]
-    return read(table, i, STORED_TYPES[table[:dtype][i] + 1])
+    series = SERIES_READERS[table[:type][i]]
+    return series(table, i, STORED_TYPES[table[:dtype][i] + 1])
 end
 
 function values_at(S, T, table, i)

@@ -112,55 +112,53 @@ function rows_from_table(table, lines)
     n = length(table[:id])
     column(f, name) = map(x -> map_missing(f, x), table[name])
     periods(name) = Union{Missing, Period}[period_at(table, name, i) for i in 1:n]
-    return Listing(
-        series_rows(
-            table[:id],
-            table[:name],
-            map(Symbol, table[:type]),
-            table[:owner_id],
-            table[:owner_type],
-            map(category_symbol, table[:owner_category]),
-            column(from_millis, :initial_ms),
-            periods(:resolution),
-            table[:length],
-            periods(:horizon),
-            periods(:interval),
-            table[:count],
-            table[:percentiles],
-            table[:scenarios],
-            DataType[STORED_TYPES[code + 1] for code in table[:dtype]],
-            Tuple{Vararg{Int}}[Tuple(shape) for shape in table[:element_shape]],
-            table[:time_reference],
-            table[:units],
-            table[:ext],
-            features_of(lines, n),
-        ),
-    )
+    return Listing(series_rows(
+        table[:id],
+        table[:name],
+        map(Symbol, table[:type]),
+        table[:owner_id],
+        table[:owner_type],
+        map(category_symbol, table[:owner_category]),
+        column(from_millis, :initial_ms),
+        periods(:resolution),
+        table[:length],
+        periods(:horizon),
+        periods(:interval),
+        table[:count],
+        table[:percentiles],
+        table[:scenarios],
+        DataType[STORED_TYPES[code + 1] for code in table[:dtype]],
+        Tuple{Vararg{Int}}[Tuple(shape) for shape in table[:element_shape]],
+        table[:time_reference],
+        table[:units],
+        table[:ext],
+        features_of(lines, n),
+    ))
 end
 
 # Rows from columns, whose types are known in here.
 function series_rows(
-        id,
-        name,
-        type,
-        owner_id,
-        owner_type,
-        owner_category,
-        initial_timestamp,
-        resolution,
-        length,
-        horizon,
-        interval,
-        count,
-        percentiles,
-        scenarios,
-        element_type,
-        element_shape,
-        time_reference,
-        units,
-        ext,
-        features,
-    )
+    id,
+    name,
+    type,
+    owner_id,
+    owner_type,
+    owner_category,
+    initial_timestamp,
+    resolution,
+    length,
+    horizon,
+    interval,
+    count,
+    percentiles,
+    scenarios,
+    element_type,
+    element_shape,
+    time_reference,
+    units,
+    ext,
+    features,
+)
     return SeriesRow[
         SeriesRow((
             id[i],
@@ -183,28 +181,29 @@ function series_rows(
             units[i],
             ext[i],
             features[i],
-        )) for i in eachindex(id)
+        ))
+        for i in eachindex(id)
     ]
 end
 
 map_missing(f, x) = x === missing ? missing : f(x)
 
 function filter_object(;
-        owner = nothing,
-        owner_type = nothing,
-        category = nothing,
-        type = nothing,
-        name = nothing,
-        name_glob = nothing,
-        resolution = nothing,
-        interval = nothing,
-        initial_timestamp = nothing,
-        length = nothing,
-        zoneless = nothing,
-        features = nothing,
-        exact_features = nothing,
-        ids = nothing,
-    )
+    owner = nothing,
+    owner_type = nothing,
+    category = nothing,
+    type = nothing,
+    name = nothing,
+    name_glob = nothing,
+    resolution = nothing,
+    interval = nothing,
+    initial_timestamp = nothing,
+    length = nothing,
+    zoneless = nothing,
+    features = nothing,
+    exact_features = nothing,
+    ids = nothing,
+)
     category in (nothing, :component, :attribute) ||
         throw(invalid("a category is :component or :attribute, not $(repr(category))"))
     owner isa Union{Owner, Integer, Nothing} ||

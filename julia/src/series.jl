@@ -75,12 +75,12 @@ struct SingleTimeSeries{T, N} <: StaticSeries{T, N}
 end
 
 function SingleTimeSeries(
-        name::AbstractString,
-        initial_timestamp,
-        resolution,
-        values::AbstractArray;
-        time_reference = nothing,
-    )
+    name::AbstractString,
+    initial_timestamp,
+    resolution,
+    values::AbstractArray;
+    time_reference = nothing,
+)
     v = stored_array(SingleTimeSeries, name, values)
     timed(SingleTimeSeries, name, v)
     start, step = instant(initial_timestamp), plain_period(resolution)
@@ -144,22 +144,16 @@ end
 const IrregularSeries = Union{NonSequentialTimeSeries, PersistentTimeSeries}
 
 for S in (:NonSequentialTimeSeries, :PersistentTimeSeries)
-    @eval function $S(
-            name::AbstractString,
-            timestamps::AbstractVector,
-            values::AbstractArray;
-            time_reference = nothing,
-        )
+    @eval function $S(name::AbstractString, timestamps::AbstractVector, values::AbstractArray; time_reference = nothing)
         v = stored_array($S, name, values)
         timed($S, name, v)
-        size(v, 1) == length(timestamps) || throw(
-            named(
+        size(v, 1) == length(timestamps) ||
+            throw(named(
                 $S,
                 name,
                 "there are $(length(timestamps)) timestamps, but the values have $(size(v, 1)) rows; their first " *
                     "dimension is time",
-            ),
-        )
+            ))
         times = timestamps isa Vector{DateTime} ? timestamps : DateTime[instant(t) for t in timestamps]
         return checked(typeof_series($S, v)(name, times, v, reference_text(time_reference)))
     end
@@ -187,13 +181,11 @@ function stored_array(S, name, values::AbstractArray{T, N}) where {T, N}
     stored = stored_type(T)
     stored === nothing || return convert(Array{stored, N}, values)
     hint = Missing <: T ? "; write NaN for what is missing" : ""
-    throw(
-        named(
-            S,
-            name,
-            "values of the type $T cannot be stored; convert them to one of $(join(STORED_TYPES, ", "))$hint",
-        ),
-    )
+    throw(named(
+        S,
+        name,
+        "values of the type $T cannot be stored; convert them to one of $(join(STORED_TYPES, ", "))$hint",
+    ))
 end
 
 """
@@ -271,6 +263,11 @@ Base.hash(s::Series, h::UInt) = hash(contents(s), hash(identity_of(s), hash(name
 contents(s::Series) = s.values
 
 # A series with arrays of its own.
-Base.copy(s::S) where {S <: SingleTimeSeries} =
-    S(s.name, s.initial_timestamp, s.resolution, copy(s.values), s.time_reference)
+Base.copy(s::S) where {S <: SingleTimeSeries} = S(
+    s.name,
+    s.initial_timestamp,
+    s.resolution,
+    copy(s.values),
+    s.time_reference,
+)
 Base.copy(s::S) where {S <: IrregularSeries} = S(s.name, copy(s.timestamps), copy(s.values), s.time_reference)

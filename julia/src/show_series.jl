@@ -23,7 +23,12 @@ function Base.show(io::IO, ::MIME"text/plain", s::Series)
 end
 
 function facts(s::SingleTimeSeries)
-    return (span_of(s)..., "resolution" => string(s.resolution), "length" => count_of(length(s), "step"), values_of(s, 1))
+    return (
+        span_of(s)...,
+        "resolution" => string(s.resolution),
+        "length" => count_of(length(s), "step"),
+        values_of(s, 1),
+    )
 end
 
 function facts(s::IrregularSeries)
@@ -73,7 +78,8 @@ const LISTED = (
     "id" => row -> string(row.id),
     "type" => row -> string(row.type),
     "name" => row -> repr(row.name),
-    "owner" => row -> string(row.owner_type, " ", row.owner_id, row.owner_category === :component ? "" : " (attribute)"),
+    "owner" =>
+        row -> string(row.owner_type, " ", row.owner_id, row.owner_category === :component ? "" : " (attribute)"),
     "start" => row -> shown(row.initial_timestamp),
     "resolution" => row -> shown(row.resolution),
     "length" => row -> row.count === missing ? shown(row.length) : count_of(row.count, "window"),
