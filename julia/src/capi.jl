@@ -66,6 +66,8 @@ end
 )::Int32
 @foreign forcings_table_free(table::Ptr{Cvoid})::Cvoid
 
+@foreign forcings_series_check(series::Ptr{Cvoid})::Int32
+
 @foreign forcings_store_create(
     path::Ptr{UInt8},
     path_len::UInt64,
@@ -100,8 +102,8 @@ end
     store::UInt64,
     ids::Ptr{Int64},
     n::UInt64,
-    from::Ptr{Int64},
-    to::Ptr{Int64},
+    range::Ptr{UInt8},
+    range_len::UInt64,
     out_table::Ptr{Ptr{Cvoid}},
     out_features::Ptr{Ptr{Cvoid}},
     out_job::Ptr{UInt64},
@@ -112,6 +114,13 @@ end
     filter_len::UInt64,
     out_table::Ptr{Ptr{Cvoid}},
     out_features::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_has(
+    store::UInt64,
+    filter::Ptr{UInt8},
+    filter_len::UInt64,
+    out_found::Ptr{UInt8},
     out_job::Ptr{UInt64},
 )::Int32
 @foreign forcings_store_remove(store::UInt64, ids::Ptr{Int64}, n::UInt64, out_job::Ptr{UInt64})::Int32

@@ -89,7 +89,7 @@ function check_consistency(store::Store)
     return with_tables(table) do grids
         [
             (
-                resolution = period_in(grids, :resolution, i),
+                resolution = period_at(grids, :resolution, i),
                 initial = from_millis(grids[:initial_ms][i]),
                 length = grids[:length][i],
                 series = grids[:series][i],

@@ -125,14 +125,13 @@ remove!(store; name = "load", features = (year = 2030,))
 """
 function remove!(store::Store; filters...)
     object = filter_object(; filters...)
-    all(matches_all, values(object)) &&
+    all(matches_all(name, value) for (name, value) in pairs(object)) &&
         throw(invalid("no filter was given, which would remove every series; to do that, call Forcings.clear!(store)"))
     return counted(forcings_store_remove_matching, store, json(object))
 end
 
-matches_all(::Nothing) = true
-matches_all(features::AbstractDict) = isempty(features)
-matches_all(_) = false
+# A part of a filter that selects nothing away.
+matches_all(name, value) = value === nothing || (name === :features && isempty(value))
 
 """
     Forcings.clear!(store) -> Int

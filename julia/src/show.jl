@@ -140,12 +140,6 @@ function Base.show(io::IO, o::Owner)
     return nothing
 end
 
-function Base.show(io::IO, s::SingleTimeSeries)
-    print(io, "SingleTimeSeries(", repr(s.name), ", ", s.initial, ", ", s.resolution, ", ")
-    print(io, Base.dims2string(size(s.values)), " ", eltype(s.values), ")")
-    return nothing
-end
-
 function Base.show(io::IO, w::DimWindow)
     names = sort!(collect(keys(w.dims)))
     print(io, "DimWindow(", join(("$(repr(name)) => $(as_written(w.dims[name]))" for name in names), ", "), ")")

@@ -156,14 +156,7 @@ function distinct(f, store, field)
     return with_tables(f, table)
 end
 
-periods_from(table) = Period[period_of(table[:ms][i], table[:months][i]) for i in eachindex(table[:ms])]
-
-# The period in the two columns of a table that bear this name, or `missing`.
-function period_in(table, name, i)
-    return period_of(table[Symbol(name, :_ms)][i], table[Symbol(name, :_months)][i])
-end
-
-period_of(ms, months) = months === missing ? map_missing(from_fixed, ms) : from_months(months)
+periods_from(table) = Period[period_at(table, :value, i) for i in eachindex(table[:value_ms])]
 
 function summary_rows(row, store, forecasts)
     table = Ref{Ptr{Cvoid}}(C_NULL)
@@ -182,13 +175,13 @@ function shared_fields(table, i)
 end
 
 function grid_fields(table, i)
-    return (initial = map_missing(from_millis, table[:initial_ms][i]), resolution = period_in(table, :resolution, i))
+    return (initial = map_missing(from_millis, table[:initial_ms][i]), resolution = period_at(table, :resolution, i))
 end
 
 function window_fields(table, i)
     return (
-        horizon = period_in(table, :horizon, i),
-        interval = period_in(table, :interval, i),
+        horizon = period_at(table, :horizon, i),
+        interval = period_at(table, :interval, i),
         count = table[:count][i],
     )
 end

@@ -14,7 +14,7 @@ end
 
 @testset "forecasts are derived once" begin
     each_store() do store
-        add!(store, [(Owner(n, "Bus"), hours(fill(Float64(n), 48)), (features = (n = n,),)) for n in 1:3])
+        ids = add!(store, [(Owner(n, "Bus"), hours(n .+ (1.0:48.0)), (features = (n = n,),)) for n in 1:3])
         one = Forcings.transform_single_time_series!(store, Hour(24), Hour(12); owner = 2)
         @test (one.sources, one.existing, length(one.ids)) == (1, 0, 1)
         @test sprint(show, one) == "TransformReport(1 series, 1 new forecast)"
@@ -26,6 +26,9 @@ end
         rows = list_series(store; ids = [one.ids; rest.ids])
         @test all(row -> row.type === :DeterministicSingleTimeSeries, rows)
         @test [row.features["n"] for row in rows] == [2, 1, 3]
+        forecast = read_series(store, one.ids[1])
+        @test forecast isa DeterministicSingleTimeSeries && length(forecast) == 3
+        @test forecast[2] == read_series(store, ids[2]).values[13:36]
         @test Forcings.transform_single_time_series!(store, Hour(24), Hour(12); name = "none").sources == 0
         @test Forcings.intervals(store) == [Hour(12)]
         expected = (initial = DateTime(2030), resolution = Hour(1), horizon = Day(1), interval = Hour(12), count = 3)
@@ -109,6 +112,9 @@ end
         @test remove!(store; ids = Int[]) == 0
         @test remove!(store; name = "none") == 0
         @test ids_of(store) == ids[2:4]
+        plain = add!(store, Owner(9, "Bus"), hours([1.0]))
+        @test remove!(store; exact_features = (;)) == 1
+        @test refuses(() -> read_series(store, plain), Forcings.NotFoundError)
         for filters in ((;), (owner = nothing,), (features = (;),), (features = Dict{String, Int}(), name = nothing))
             @test refuses(() -> remove!(store; filters...), Forcings.InvalidParameterError, "clear!")
         end

@@ -81,16 +81,46 @@ typedef struct ForcingsTable ForcingsTable;
 // A function like libuv's `uv_async_send`: may be called on any thread, wakes an event loop.
 typedef int32_t (*ForcingsWake)(void*);
 
-// One series to add. `size` is `sizeof(ForcingsSeries)`.
+// One series to add, of any type but the derived one, which a transform makes. Members that its type does not have are
+// ignored. A period is a number of milliseconds or of calendar months: at most one of the two is not 0.
 typedef struct ForcingsSeries {
   // The size of this struct in bytes.
   uint64_t size;
-  // JSON: `owner` (`id`, `type`, `category`), `name`, `features`, `units`, `ext`, `series` (`type`, `initial_ms`,
-  // `resolution` with either `ms` or `months`).
+  // JSON: `owner` (`id`, `type`, `category`), `name`, `features`, `units`, `ext`.
   const uint8_t *meta;
   // Its length in bytes.
   uint64_t meta_len;
-  // The extents of the values, slowest first; the first is time.
+  // How the instants are to be spelled: `utc`, `zoneless`, an offset like `-07:00` or the name of a zone; null if that is
+  // not said.
+  const uint8_t *time_reference;
+  // Its length in bytes.
+  uint64_t time_reference_len;
+  // The type: 0 single, 1 non-sequential, 2 persistent, 3 deterministic, 5 probabilistic, 6 scenarios.
+  uint64_t series_type;
+  // The first instant, or the start of the first window, in milliseconds since 1970.
+  int64_t initial_ms;
+  // From step to step, in milliseconds.
+  int64_t resolution_ms;
+  // From step to step, in months.
+  int64_t resolution_months;
+  // The span of a window, in milliseconds.
+  int64_t horizon_ms;
+  // The span of a window, in months.
+  int64_t horizon_months;
+  // From window to window, in milliseconds.
+  int64_t interval_ms;
+  // From window to window, in months.
+  int64_t interval_months;
+  // The instants of a non-sequential or persistent series, in milliseconds since 1970.
+  const int64_t *timestamps;
+  // Their number.
+  uint64_t timestamps_len;
+  // The percentiles of a probabilistic forecast.
+  const double *percentiles;
+  // Their number.
+  uint64_t percentiles_len;
+  // The extents of the values, slowest first: `[steps, element...]`, for forecasts `[steps, windows, element...]` with the
+  // percentiles or scenarios in front.
   const uint64_t *shape;
   // Their number.
   uint64_t rank;
@@ -491,6 +521,19 @@ int32_t forcings_session_drain(uint64_t *out_handles,
 // Ends the wake-up calls. When this has returned no thread is inside one.
 int32_t forcings_session_detach(void);
 
+// Adds `n` series and writes their ids to `out_ids`, which has room for `n`: all of them or none. `mode` 0 adds them one
+// by one, for a few; 1 writes whole chunks, for many. The items and all they point to are borrowed. See `out_job` above.
+int32_t forcings_store_add(uint64_t store,
+                           const struct ForcingsSeries *items,
+                           uint64_t n,
+                           int32_t mode,
+                           int64_t *out_ids,
+                           uint64_t *out_job);
+
+// Checks the rules that a series must keep wherever it is added. `meta` is not read, and the order of the values does not
+// matter; the text of the error names no series.
+int32_t forcings_series_check(const struct ForcingsSeries *series);
+
 // Creates a store at `path`. `options` is JSON: `compression` (a text or null), `durable`, `overwrite`. See `out_job`
 // above.
 int32_t forcings_store_create(const uint8_t *path,
@@ -519,43 +562,30 @@ int32_t forcings_store_close(uint64_t store,
 // Writes everything to disk. See `out_job` above.
 int32_t forcings_store_flush(uint64_t store, uint64_t *out_job);
 
-// Begins a transaction, which may be within another one. See `out_job` above.
-int32_t forcings_store_begin(uint64_t store, uint64_t *out_job);
-
-// Ends the innermost transaction and keeps its changes. See `out_job` above.
-int32_t forcings_store_commit(uint64_t store, uint64_t *out_job);
-
-// Undoes the innermost transaction. See `out_job` above.
-int32_t forcings_store_rollback(uint64_t store, uint64_t *out_job);
-
-// Adds `n` series and writes their ids to `out_ids`, which has room for `n`: all of them or none. `mode` 0 adds them one
-// by one, for a few; 1 writes whole chunks, for many. The items and all they point to are borrowed. See `out_job` above.
-int32_t forcings_store_add(uint64_t store,
-                           const struct ForcingsSeries *items,
-                           uint64_t n,
-                           int32_t mode,
-                           int64_t *out_ids,
-                           uint64_t *out_job);
-
-// Reads `n` series whole, or the part of them from the step that covers `from` up to, not including, `to` (milliseconds;
-// null for no bound). Two tables: the rows of `forcings_store_list` with a column `values`, and their features. See
-// `out_job` above.
+// Reads `n` series, whole or in a range of time. `range` is JSON: `from`, `to`, each null or an object of `ms` and `kind`
+// (`floating` fits every series, `utc` those that are not zoneless, `zoneless` those that are); the range is half-open.
+//
+// Two tables: the rows of `forcings_store_list`, of what was read, and their features. The first has more columns: `values`,
+// their `shape` (see `ForcingsSeries`), `timestamps_ms`. A derived forecast has the values of its regular series that its
+// windows cover, with the shape of these. See `out_job` above.
 int32_t forcings_store_read(uint64_t store,
                             const int64_t *ids,
                             uint64_t n,
-                            const int64_t *from,
-                            const int64_t *to,
+                            const uint8_t *range,
+                            uint64_t range_len,
                             struct ForcingsTable **out_table,
                             struct ForcingsTable **out_features,
                             uint64_t *out_job);
 
-// Lists the series that match `filter`, a JSON object with any of `owner_id`, `owner_type`, `owner_category`, `name`,
-// `resolution`, `series_type`, `features`, `ids`, by ascending id.
+// Lists the series that match `filter`, by ascending id. `filter` is a JSON object with any of `owner_id`, `owner_type`,
+// `owner_category`, `name`, `name_glob`, `resolution`, `interval`, `series_type`, `initial_ms`, `length`, `zoneless`,
+// `features` (among others), `exact_features` (no others), `ids`; a period is `{"ms": 3600000}` or `{"months": 1}`.
 //
 // The first table has one row per series: `id`, `name`, `type`, `owner_id`, `owner_type`, `owner_category`, `initial_ms`,
-// `resolution_ms` or `resolution_months`, `length`, `dtype`, `element_shape`, `units`, `ext`. The second has one line per
-// feature: `row` (from 0), `key`, `kind` (0 `int`, 1 `float`, 2 `bool`, 3 `text`) and the columns of these names. See
-// `out_job` above.
+// `length` (not of forecasts), `count` (of windows), `scenarios`, `percentiles`, `dtype`, `element_shape`,
+// `time_reference`, `units`, `ext`, and for each of the periods `resolution`, `horizon` and `interval` two columns, its name
+// with `_ms` or `_months` behind it. The second has one line per feature: `row` (from 0), `key`, `kind` (0 `int`, 1
+// `float`, 2 `bool`, 3 `text`) and the columns of these names. See `out_job` above.
 int32_t forcings_store_list(uint64_t store,
                             const uint8_t *filter,
                             uint64_t filter_len,
@@ -565,6 +595,15 @@ int32_t forcings_store_list(uint64_t store,
 
 // Removes `n` series: all of them or none. See `out_job` above.
 int32_t forcings_store_remove(uint64_t store, const int64_t *ids, uint64_t n, uint64_t *out_job);
+
+// Begins a transaction, which may be within another one. See `out_job` above.
+int32_t forcings_store_begin(uint64_t store, uint64_t *out_job);
+
+// Ends the innermost transaction and keeps its changes. See `out_job` above.
+int32_t forcings_store_commit(uint64_t store, uint64_t *out_job);
+
+// Undoes the innermost transaction. See `out_job` above.
+int32_t forcings_store_rollback(uint64_t store, uint64_t *out_job);
 
 // Counts. `out_counts` receives one row: `components`, `attributes` (owners of series), `static_series`, `forecasts`,
 // `static_arrays`, `forecast_arrays`, `arrays` (distinct ones). `out_types` receives one row per type that the store has:
@@ -610,7 +649,7 @@ int32_t forcings_table_size(const struct ForcingsTable *table,
 // One column of a table, counted from 0. What the pointers point to lives as long as the table.
 //
 // `out_kind` receives 0 for `int64_t`, 1 for `double`, 2 for bytes that are 0 or 1, 3 for texts, 4 for lists of
-// `int64_t`, 5 for arrays. For kinds 3 and 4 `out_values` points to all bytes or numbers in one run and `out_ends` to
+// `int64_t`, 5 for arrays, 6 for lists of `double`. For kinds 3, 4 and 6 `out_values` points to all bytes or numbers in one run and `out_ends` to
 // the end of each row in it; for kind 5 `out_values` points to one address per row and `out_ends` to the lengths in
 // bytes. `out_nulls` points to one byte per row, 1 where a row has no value, or is null when every row has one.
 int32_t forcings_table_column(const struct ForcingsTable *table,

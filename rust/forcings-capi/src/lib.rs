@@ -68,9 +68,9 @@ pub use sample::{
 pub use session::{forcings_session_attach, forcings_session_detach, forcings_session_drain, ForcingsWake};
 pub use status::ForcingsStatus;
 pub use store::{
-    forcings_store_add, forcings_store_begin, forcings_store_close, forcings_store_commit, forcings_store_create,
-    forcings_store_flush, forcings_store_list, forcings_store_memory, forcings_store_open, forcings_store_read,
-    forcings_store_remove, forcings_store_rollback, ForcingsSeries,
+    forcings_series_check, forcings_store_add, forcings_store_begin, forcings_store_close, forcings_store_commit,
+    forcings_store_create, forcings_store_flush, forcings_store_has, forcings_store_list, forcings_store_memory,
+    forcings_store_open, forcings_store_read, forcings_store_remove, forcings_store_rollback, ForcingsSeries,
 };
 pub use summary::{
     forcings_store_counts, forcings_store_distinct, forcings_store_forecast_parameters, forcings_store_summary,

@@ -90,7 +90,7 @@ pub unsafe extern "C" fn forcings_store_forecast_parameters(
 
 /// The distinct values of a field, ascending. `field` is `name` or `owner_type`: a table with a column `value` of texts;
 /// `component_id` or `attribute_id`, the owners of series: one of integers; or `resolution` or `interval`, in the order of
-/// their ISO texts: the columns `ms` and `months`, of which each row has one. See `out_job` above.
+/// their ISO texts: the columns `value_ms` and `value_months`, of which each row has one. See `out_job` above.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_store_distinct(
     store: u64,
@@ -126,7 +126,7 @@ impl Field {
             ForcingsTable::new(values.len()).texts("value", values.iter().map(|text| Some(text.as_str())))
         };
         let periods = |values: Vec<Period>| {
-            ForcingsTable::new(values.len()).periods(["ms", "months"], values.into_iter().map(Some))
+            ForcingsTable::new(values.len()).periods(["value_ms", "value_months"], values.into_iter().map(Some))
         };
         match self {
             Field::Name => store.names().map(texts),

@@ -250,7 +250,7 @@ fn a_store_is_summed_up() {
     };
     assert_eq!(integers("value", |table| distinct("component_id", table)), [3, 5]);
     assert_eq!(integers("value", |table| distinct("attribute_id", table)), [0; 0]);
-    assert_eq!(integers("ms", |table| distinct("resolution", table)), [3_600_000]);
+    assert_eq!(integers("value_ms", |table| distinct("resolution", table)), [3_600_000]);
     let mut table = null_mut();
     assert_eq!((distinct("colour", &mut table), table), (1, null_mut()));
     // SAFETY: texts and local variables; the tables are freed.

@@ -1,6 +1,7 @@
 //! What a time series is: its owner, its identity, its features, and the rules that a new one must keep.
 //! Where series are stored is the [`store`](crate::store)'s business.
 
+mod bound;
 mod data;
 mod features;
 mod info;
@@ -10,6 +11,7 @@ mod rules;
 mod time_reference;
 mod windows;
 
+pub use bound::{Bound, TimeRange};
 pub use data::SeriesData;
 pub use features::{FeatureValue, Features, FeaturesHash};
 pub use info::{Series, SeriesInfo};
@@ -86,7 +88,7 @@ impl SeriesType {
     }
 
     /// The position, among the axes of the stored array, of the one that counts windows; `None` where there is none.
-    pub(crate) fn window_axis(self) -> Option<usize> {
+    pub fn window_axis(self) -> Option<usize> {
         match self {
             SeriesType::Deterministic => Some(1),
             SeriesType::Probabilistic | SeriesType::Scenarios => Some(2),

@@ -4,12 +4,13 @@ mod cut;
 mod part;
 
 use super::{Filter, Store};
-use crate::array::DType;
-use crate::series::{Series, SeriesId, SeriesInfo};
+use crate::array::{Array, DType};
+use crate::series::{Bound, Series, SeriesId, SeriesInfo, TimeRange};
 use crate::time::UnixMillis;
 use crate::{Error, Result};
 use part::Part;
 use std::collections::HashMap;
+use std::ops::Range;
 
 impl Store {
     /// The series that match, by ascending id.
@@ -20,29 +21,57 @@ impl Store {
         self.shared.look(|session| session.catalog().list(filter))
     }
 
+    /// Whether any series matches.
+    ///
+    /// # Errors
+    /// `InvalidParameter` for a pattern that is too long, `Closed`, `Catalog`.
+    pub fn any(&self, filter: &Filter) -> Result<bool> {
+        self.shared.look(|session| session.catalog().any(filter))
+    }
+
     /// The whole series. A `DeterministicSingleTimeSeries` comes as the `Deterministic` that it stands for.
     ///
     /// # Errors
     /// `NotFound` when there is none with this id or its array is missing, `Integrity` when the row contradicts itself or
     /// the array, `Closed`, and errors of the files.
     pub fn read(&self, id: SeriesId) -> Result<Series> {
-        self.read_part(Part::whole(self.fitting(id)?)?)
+        self.read_part(Part::whole(self.row(id)?)?)
     }
 
-    /// What of a series lies in `[from, to)`. A bound that is `None` is the series' own.
+    /// What of a series lies in `[from, to)`, by [`Store::read_within`]'s rules; the bounds float.
+    ///
+    /// # Errors
+    /// As [`Store::read_within`].
+    pub fn read_range(&self, id: SeriesId, from: Option<UnixMillis>, to: Option<UnixMillis>) -> Result<Series> {
+        self.read_part(Part::overlapping(self.row(id)?, from, to)?)
+    }
+
+    /// What of each series lies in a range, in the order of the ids; an id may repeat.
     ///
     /// - `SingleTimeSeries`: the steps whose cover overlaps the range. A start inside a step begins with that step, an end
     ///   inside a step includes it, and bounds outside are the series' own.
     /// - `NonSequentialTimeSeries`: the instants inside the range.
-    /// - `PersistentTimeSeries`: the breakpoint in force at `from`, and those inside the range; none if it is empty.
-    /// - Forecasts: the windows that start inside the range. `from` must be the start of one, or lie before the first.
+    /// - `PersistentTimeSeries`: the breakpoint in force at the start, and those inside the range; none if it is empty.
+    /// - Forecasts: the windows that start inside the range. It must start with one, or before the first.
     ///
     /// # Errors
-    /// As [`Store::read`]; `InvalidParameter` when `to` lies before `from`, when a `PersistentTimeSeries` has no value at
-    /// `from`, when no window starts there, or when the steps make no grid of their own (a calendar period cut at a shortened
-    /// month end).
-    pub fn read_range(&self, id: SeriesId, from: Option<UnixMillis>, to: Option<UnixMillis>) -> Result<Series> {
-        self.read_part(Part::overlapping(self.fitting(id)?, from, to)?)
+    /// As [`Store::read`]; `InvalidParameter` when the end lies before the start, when a bound does not fit a series or the
+    /// range has not one meaning for all of them ([`Bound`]), when a `PersistentTimeSeries` has no value at the start, when
+    /// no window starts there, or when the steps make no grid of their own (a calendar period cut at a shortened month end).
+    pub fn read_within(&self, ids: &[SeriesId], range: &TimeRange) -> Result<Vec<Series>> {
+        if *range == TimeRange::default() {
+            return self.read_many(ids);
+        }
+        self.read_parts(self.parts(ids, range)?)
+    }
+
+    /// As [`Store::read_within`], but a derived forecast keeps its type and comes with the steps of the regular series that
+    /// its windows cover: values of shape `[steps, *element_shape]`, windows that overlap there.
+    ///
+    /// # Errors
+    /// As [`Store::read_within`].
+    pub fn read_as_stored(&self, ids: &[SeriesId], range: &TimeRange) -> Result<Vec<Series>> {
+        self.read_parts(self.parts(ids, range)?.into_iter().map(Part::uncut).collect())
     }
 
     /// Many whole series, in the order of the ids; an id may repeat. Every chunk is decoded once, on all cores.
@@ -79,21 +108,50 @@ impl Store {
         series.collect()
     }
 
-    /// The row of a series, which says of its array what the array file says.
-    fn fitting(&self, id: SeriesId) -> Result<SeriesInfo> {
-        let info = self.shared.look(|session| session.catalog().find(id))?;
+    fn row(&self, id: SeriesId) -> Result<SeriesInfo> {
+        self.fitting(self.shared.look(|session| session.catalog().find(id))?)
+    }
+
+    /// The same row, if it says of its array what the array file says.
+    fn fitting(&self, info: SeriesInfo) -> Result<SeriesInfo> {
         let (dtype, shape) = self.shared.arrays()?.shape(&info.hash).map_err(|e| missing(&info, e))?;
         check_fit(&info, dtype, &shape).map(|()| info)
     }
 
-    fn read_part(&self, part: Part) -> Result<Series> {
-        let Part { info, windows, axis, range, cut } = part;
-        let values = self.shared.arrays()?.read_slab(&info.hash, axis, range).map_err(|e| missing(&info, e))?;
-        let values = match cut {
-            Some(cut) => cut.windows(&values, 0, windows.map_or(0, |w| w.count))?,
-            None => values,
+    fn parts(&self, ids: &[SeriesId], range: &TimeRange) -> Result<Vec<Part>> {
+        let rows = self.shared.look(|session| session.catalog().find_many(ids))?;
+        range.check(&rows)?;
+        let (from, to) = (range.from.map(Bound::digits), range.to.map(Bound::digits));
+        let part = |row| match self.fitting(row)? {
+            whole if *range == TimeRange::default() => Part::whole(whole),
+            row => Part::overlapping(row, from, to),
         };
-        Ok(Series { info, windows, values })
+        rows.into_iter().map(part).collect()
+    }
+
+    /// Reads many parts. Of those that have the same rows every chunk is decoded once.
+    fn read_parts(&self, parts: Vec<Part>) -> Result<Vec<Series>> {
+        let mut alike: HashMap<Range<usize>, Vec<usize>> = HashMap::new();
+        for (i, part) in parts.iter().enumerate().filter(|(_, part)| part.axis == 0) {
+            alike.entry(part.range.clone()).or_default().push(i);
+        }
+        let mut rows: Vec<Option<Array>> = vec![None; parts.len()];
+        for (range, places) in alike {
+            let hashes: Vec<_> = places.iter().map(|&i| parts[i].info.hash).collect();
+            let arrays = self.shared.arrays()?.read_rows_of(&hashes, Some(range))?;
+            places.into_iter().zip(arrays).for_each(|(i, array)| rows[i] = Some(array));
+        }
+        let series = parts.into_iter().zip(rows).map(|(part, rows)| match rows {
+            Some(rows) => part.with(rows),
+            None => self.read_part(part),
+        });
+        series.collect()
+    }
+
+    fn read_part(&self, part: Part) -> Result<Series> {
+        let (hash, range) = (&part.info.hash, part.range.clone());
+        let values = self.shared.arrays()?.read_slab(hash, part.axis, range).map_err(|e| missing(&part.info, e))?;
+        part.with(values)
     }
 }
 
