@@ -593,6 +593,13 @@ int32_t forcings_store_list(uint64_t store,
                             struct ForcingsTable **out_features,
                             uint64_t *out_job);
 
+// Whether any series matches `filter`, as `forcings_store_list` takes it. See `out_job` above.
+int32_t forcings_store_has(uint64_t store,
+                           const uint8_t *filter,
+                           uint64_t filter_len,
+                           uint8_t *out_found,
+                           uint64_t *out_job);
+
 // Removes `n` series: all of them or none. See `out_job` above.
 int32_t forcings_store_remove(uint64_t store, const int64_t *ids, uint64_t n, uint64_t *out_job);
 
@@ -634,7 +641,7 @@ int32_t forcings_store_forecast_parameters(uint64_t store,
 
 // The distinct values of a field, ascending. `field` is `name` or `owner_type`: a table with a column `value` of texts;
 // `component_id` or `attribute_id`, the owners of series: one of integers; or `resolution` or `interval`, in the order of
-// their ISO texts: the columns `ms` and `months`, of which each row has one. See `out_job` above.
+// their ISO texts: the columns `value_ms` and `value_months`, of which each row has one. See `out_job` above.
 int32_t forcings_store_distinct(uint64_t store,
                                 const uint8_t *field,
                                 uint64_t field_len,
