@@ -458,6 +458,13 @@ int32_t forcings_store_list(uint64_t store,
                             struct ForcingsTable **out_features,
                             uint64_t *out_job);
 
+// Whether any series matches `filter`, as `forcings_store_list` takes it. See `out_job` above.
+int32_t forcings_store_has(uint64_t store,
+                           const uint8_t *filter,
+                           uint64_t filter_len,
+                           uint8_t *out_found,
+                           uint64_t *out_job);
+
 // Removes `n` series: all of them or none. See `out_job` above.
 int32_t forcings_store_remove(uint64_t store, const int64_t *ids, uint64_t n, uint64_t *out_job);
 
