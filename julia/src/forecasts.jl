@@ -5,7 +5,7 @@ A [`Forcings.Series`](@ref) with windows: [`Deterministic`](@ref), [`Determinist
 [`Probabilistic`](@ref), [`Scenarios`](@ref). `forecast[w]` and `forecast[t]`, by number or start, are the values of one
 window, `(steps, ...)`, without a copy; `length` is the number of windows, and iterating goes through them.
 """
-abstract type Forecast{T, N} <: Series{T, N} end
+abstract type Forecast{T <: StoredType, N} <: Series{T, N} end
 
 """
     Deterministic(name, initial_timestamp, resolution, values; interval, horizon, time_reference = nothing)
@@ -35,7 +35,7 @@ Forcings.timestamps(forecast, 2)                  # when the steps of the second
 Deterministic("wind", Dict(DateTime(2030) => rand(24), DateTime(2030, 1, 2) => rand(24)), Hour(1))
 ```
 """
-struct Deterministic{T, N} <: Forecast{T, N}
+struct Deterministic{T <: StoredType, N} <: Forecast{T, N}
     name::String
     initial_timestamp::DateTime
     resolution::Period
@@ -71,7 +71,7 @@ forecast = Probabilistic("wind", DateTime(2030), Hour(1), rand(24, 7, 3); percen
 forecast[1]                                       # 24 × 3: the first day
 ```
 """
-struct Probabilistic{T, N} <: Forecast{T, N}
+struct Probabilistic{T <: StoredType, N} <: Forecast{T, N}
     name::String
     initial_timestamp::DateTime
     resolution::Period
@@ -107,7 +107,7 @@ forecast = Scenarios("wind", DateTime(2030), Hour(1), rand(24, 7, 100); interval
 size(forecast[1])                                 # (24, 100)
 ```
 """
-struct Scenarios{T, N} <: Forecast{T, N}
+struct Scenarios{T <: StoredType, N} <: Forecast{T, N}
     name::String
     initial_timestamp::DateTime
     resolution::Period
@@ -250,7 +250,7 @@ length(forecast)                                  # 11
 forecast[2] == load.values[3:6]
 ```
 """
-struct DeterministicSingleTimeSeries{T, N, M} <: Forecast{T, N}
+struct DeterministicSingleTimeSeries{T <: StoredType, N, M} <: Forecast{T, N}
     series::SingleTimeSeries{T, M}
     horizon::Period
     interval::Period

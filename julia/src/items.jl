@@ -64,13 +64,6 @@ function ItemParts(meta, f::DenseForecast, values)
     return ItemParts(meta, f.time_reference, type, grid..., NO_INSTANTS, levels, stored_shape(f), values)
 end
 
-function ItemParts(meta, f::DeterministicSingleTimeSeries, values)
-    throw(invalid(
-        "$(described(f)) is derived from a series in the store: add its SingleTimeSeries (the field series), then " *
-            "call Forcings.transform_single_time_series! with its horizon and interval",
-    ))
-end
-
 function SeriesItem(p::ItemParts)
     reference = p.time_reference
     return SeriesItem(
@@ -121,6 +114,13 @@ end
 stored_values(s::Series{<:Any, 1}) = s.values
 function stored_values(s::Series{T, N}) where {T, N}
     return permutedims(s.values, reverse(library_order(typeof(s), Val(N))))
+end
+
+function stored_values(f::DeterministicSingleTimeSeries)
+    throw(invalid(
+        "$(described(f)) is derived from a series in the store: add its SingleTimeSeries (the field series), then " *
+            "call Forcings.transform_single_time_series! with its horizon and interval",
+    ))
 end
 
 # The array of a series of the type `S` from the library's bytes at `source`, whose shape there is `shape`.

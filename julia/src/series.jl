@@ -23,7 +23,7 @@ A static series is indexed by its steps, a forecast by its windows: `s[i]` count
 """
 abstract type Series{T <: StoredType, N} end
 
-abstract type StaticSeries{T, N} <: Series{T, N} end
+abstract type StaticSeries{T <: StoredType, N} <: Series{T, N} end
 
 # What the last argument of a constructor says of `time_reference`; see `SingleTimeSeries`.
 reference_text(::Nothing) = nothing
@@ -62,7 +62,7 @@ cost[2]                                                           # three coeffi
 SingleTimeSeries("tariff", DateTime(2030), Hour(1), rand(24); time_reference = :zoneless)
 ```
 """
-struct SingleTimeSeries{T, N} <: StaticSeries{T, N}
+struct SingleTimeSeries{T <: StoredType, N} <: StaticSeries{T, N}
     name::String
     initial_timestamp::DateTime
     resolution::Period
@@ -104,7 +104,7 @@ outages = NonSequentialTimeSeries("outage", times, [40.0, 15.0])
 outages[DateTime(2030, 2, 11)]
 ```
 """
-struct NonSequentialTimeSeries{T, N} <: StaticSeries{T, N}
+struct NonSequentialTimeSeries{T <: StoredType, N} <: StaticSeries{T, N}
     name::String
     timestamps::Vector{DateTime}
     values::Array{T, N}
@@ -131,7 +131,7 @@ price = PersistentTimeSeries("price", [DateTime(2030), DateTime(2030, 4)], [31.5
 price[DateTime(2030, 3, 31, 12)]                  # 31.5, the price in force
 ```
 """
-struct PersistentTimeSeries{T, N} <: StaticSeries{T, N}
+struct PersistentTimeSeries{T <: StoredType, N} <: StaticSeries{T, N}
     name::String
     timestamps::Vector{DateTime}
     values::Array{T, N}

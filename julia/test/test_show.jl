@@ -69,10 +69,8 @@ end
         for part in ("1 ", "SingleTimeSeries", "\"load\"", "Bus 1", "2030-01-01T00:00:00", "1 hour", "24", "n = 1")
             @test occursin(part, lines[3])
         end
-        small = split(
-            sprint(show, MIME("text/plain"), rows; context = (:limit => true, :displaysize => (12, 50))),
-            '\n',
-        )
+        screen(io) = IOContext(IOContext(io, :limit => true), :displaysize => (12, 50))
+        small = split(sprint(io -> show(screen(io), MIME("text/plain"), rows)), '\n')
         @test length(small) == 9 && endswith(small[end], "⋮")
         @test all(text -> textwidth(text) <= 50, small) && endswith(small[3], "…")
         @test line(rows) == "Listing of 40 series"

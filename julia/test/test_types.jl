@@ -35,7 +35,7 @@ end
 
 @testset "every type, element type and element shape comes back" begin
     each_store() do store
-        for T in (Float64, Float32, Int64, Int32, UInt64, Bool), element in ((), (3,), (2, 3), (2, 1, 2))
+        for T in (Float64, Float32, Int64, Int32, UInt64, Bool), element in ((), (3,), (2, 1, 3))
             series = each_type(T, element, "$T $element")
             ids = Forcings.bulk_add(store, ((BUS, s) for s in series))
             back = read_series(store, ids)

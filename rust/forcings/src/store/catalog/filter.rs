@@ -62,11 +62,8 @@ impl Filter {
             terms.push(name_glob(glob)?);
         }
         terms.extend(self.features.iter().map(|(key, value)| feature(key, value)));
-        terms.extend(self.exact_features.as_ref().map(|features| Term {
-            lead: None,
-            other: "a.features_hash = ?".into(),
-            parameters: vec![features.hash().0.to_vec().into()],
-        }));
+        let exact = self.exact_features.as_ref();
+        terms.extend(exact.map(|features| equal("features_hash", features.hash().0.to_vec().into())));
         terms.extend(self.initial.map(|initial| equal("initial_timestamp", initial.to_rfc3339().into())));
         terms.extend(self.interval.map(|interval| equal("interval", interval.to_string().into())));
         terms.extend(self.owner_type.as_ref().map(|owner_type| equal("owner_type", owner_type.clone().into())));
