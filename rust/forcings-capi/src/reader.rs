@@ -102,7 +102,7 @@ pub unsafe extern "C" fn forcings_reader_columns(
         // SAFETY: the caller passes writable pointers, as the header asks.
         let outs = unsafe { (Out::new("out_table", out_table)?, Out::new("out_features", out_features)?) };
         with(reader, |r| {
-            let tables = listing::tables(r.groups()[group_index(r, group)?].columns(), None);
+            let tables = listing::tables(r.groups()[group_index(r, group)?].columns());
             store::set_tables(&outs, tables);
             Ok(())
         })

@@ -21,6 +21,14 @@ impl Store {
         self.shared.look(|session| session.catalog().list(filter))
     }
 
+    /// Whether any series matches.
+    ///
+    /// # Errors
+    /// `InvalidParameter` for a pattern that is too long, `Closed`, `Catalog`.
+    pub fn any(&self, filter: &Filter) -> Result<bool> {
+        self.shared.look(|session| session.catalog().any(filter))
+    }
+
     /// The whole series. A `DeterministicSingleTimeSeries` comes as the `Deterministic` that it stands for.
     ///
     /// # Errors
@@ -55,14 +63,16 @@ impl Store {
         if *range == TimeRange::default() {
             return self.read_many(ids);
         }
-        let rows = self.shared.look(|session| session.catalog().find_many(ids))?;
-        range.check(&rows)?;
-        let (from, to) = (range.from.map(Bound::digits), range.to.map(Bound::digits));
-        let part = |row| Part::overlapping(self.fitting(row)?, from, to);
-        let parts: Vec<Part> = rows.into_iter().map(part).collect::<Result<_>>()?;
-        let slabs: Vec<Slab> = parts.iter().map(Part::slab).collect();
-        let values = self.shared.arrays()?.read_slabs(&slabs)?;
-        parts.into_iter().zip(values).map(|(part, values)| part.filled(values)).collect()
+        self.read_parts(self.parts(ids, range)?)
+    }
+
+    /// As [`Store::read_within`], but a derived forecast keeps its type and comes with the steps of the regular series that
+    /// its windows cover: values of shape `[steps, *element_shape]`, windows that overlap there.
+    ///
+    /// # Errors
+    /// As [`Store::read_within`].
+    pub fn read_as_stored(&self, ids: &[SeriesId], range: &TimeRange) -> Result<Vec<Series>> {
+        self.read_parts(self.parts(ids, range)?.into_iter().map(Part::uncut).collect())
     }
 
     /// Many whole series, in the order of the ids; an id may repeat. Every chunk is decoded once, on all cores.
@@ -107,6 +117,24 @@ impl Store {
     fn fitting(&self, info: SeriesInfo) -> Result<SeriesInfo> {
         let (dtype, shape) = self.shared.arrays()?.shape(&info.hash).map_err(|e| missing(&info, e))?;
         check_fit(&info, dtype, &shape).map(|()| info)
+    }
+
+    fn parts(&self, ids: &[SeriesId], range: &TimeRange) -> Result<Vec<Part>> {
+        let rows = self.shared.look(|session| session.catalog().find_many(ids))?;
+        range.check(&rows)?;
+        let (from, to) = (range.from.map(Bound::digits), range.to.map(Bound::digits));
+        let part = |row| match self.fitting(row)? {
+            whole if *range == TimeRange::default() => Part::whole(whole),
+            row => Part::overlapping(row, from, to),
+        };
+        rows.into_iter().map(part).collect()
+    }
+
+    /// Reads many parts. Every chunk is decoded once.
+    fn read_parts(&self, parts: Vec<Part>) -> Result<Vec<Series>> {
+        let slabs: Vec<Slab> = parts.iter().map(Part::slab).collect();
+        let values = self.shared.arrays()?.read_slabs(&slabs)?;
+        parts.into_iter().zip(values).map(|(part, values)| part.filled(values)).collect()
     }
 
     fn read_part(&self, part: Part) -> Result<Series> {

@@ -67,6 +67,14 @@ impl ArrayFile {
     /// # Errors
     /// As [`ArrayFile::read_rows`].
     pub(crate) fn read_many(&self, hashes: &[ArrayHash]) -> Result<Vec<Array>> {
+        self.read_rows_of(hashes, None)
+    }
+
+    /// The same rows, or all, of many arrays, in the order of `hashes`, which may repeat. Each chunk is inflated once.
+    ///
+    /// # Errors
+    /// As [`ArrayFile::read_rows`].
+    pub(crate) fn read_rows_of(&self, hashes: &[ArrayHash], rows: Option<Range<usize>>) -> Result<Vec<Array>> {
         let mut found: HashMap<ArrayHash, Array> = HashMap::new();
         let mut wanted = hashes.to_vec();
         wanted.sort_unstable();
@@ -77,7 +85,7 @@ impl ArrayFile {
             for hash in std::mem::take(&mut wanted) {
                 match self.place(&hash)? {
                     Place::Standalone(array) => {
-                        found.insert(hash, self.read_standalone(&array, None)?);
+                        found.insert(hash, self.read_standalone(&array, rows.clone().map(|rows| (0, rows)))?);
                     }
                     Place::Packed(Column { dataset, column }) => {
                         let at = *known.entry(Arc::as_ptr(&dataset)).or_insert(datasets.len());
@@ -99,7 +107,8 @@ impl ArrayFile {
                     there
                 });
                 columns.sort_unstable_by_key(|(column, _)| *column);
-                let arrays = self.read_columns(&dataset, &state, &columns, 0..dataset.pool.length)?;
+                let rows = rows.clone().unwrap_or(0..dataset.pool.length);
+                let arrays = self.read_columns(&dataset, &state, &columns, rows)?;
                 found.extend(columns.iter().map(|(_, hash)| *hash).zip(arrays));
             }
         }

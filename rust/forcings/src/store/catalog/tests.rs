@@ -217,7 +217,10 @@ fn filters_select_and_combine() {
     insert(&mut catalog, Owner::attribute(1, "Outage"), "load", day, year(2040)).unwrap();
     insert(&mut catalog, Owner::component(1, "Gen"), "", Period::Months(1), Features::new()).unwrap();
     let all = Filter::default;
-    let check = |filter: Filter, expected: &[i64]| assert_eq!(ids(&catalog, filter.clone()), expected, "{filter:?}");
+    let check = |filter: Filter, expected: &[i64]| {
+        assert_eq!(ids(&catalog, filter.clone()), expected, "{filter:?}");
+        assert_eq!(catalog.any(&filter).unwrap(), !expected.is_empty(), "{filter:?}");
+    };
     check(all(), &[1, 2, 3, 4]);
     check(Filter { owner_id: Some(1), ..all() }, &[1, 3, 4]);
     check(Filter { owner_category: Some(OwnerCategory::SupplementalAttribute), ..all() }, &[3]);
@@ -230,7 +233,11 @@ fn filters_select_and_combine() {
     check(Filter { series_type: Some(SeriesType::SingleTimeSeries), ..all() }, &[1, 2, 3, 4]);
     check(Filter { series_type: Some(SeriesType::Deterministic), ..all() }, &[]);
     check(Filter { features: year(2030), ..all() }, &[1, 2]);
-    check(Filter { features: both, ..all() }, &[1]);
+    check(Filter { features: both.clone(), ..all() }, &[1]);
+    check(Filter { exact_features: Some(both), ..all() }, &[1]);
+    check(Filter { exact_features: Some(year(2030)), ..all() }, &[2]);
+    check(Filter { exact_features: Some(Features::new()), owner_id: Some(1), ..all() }, &[4]);
+    check(Filter { exact_features: Some(year(2030)), name: Some("other".into()), ..all() }, &[]);
     check(Filter { features: Features::from_iter([("year", 2030.0)]), ..all() }, &[]);
     check(Filter { features: Features::from_iter([("resolution", "P1D")]), ..all() }, &[]);
     check(Filter { ids: Some(vec![SeriesId(3), SeriesId(9), SeriesId(1)]), ..all() }, &[1, 3]);

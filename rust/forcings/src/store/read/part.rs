@@ -151,6 +151,16 @@ impl Part {
         Ok(Part { info, windows: Some(windows.part(&range)?), axis: 0, range: rows, cut: Some(cut) })
     }
 
+    /// The rows that a derived forecast is cut out of, instead of the forecast.
+    pub(super) fn uncut(mut self) -> Self {
+        if self.cut.take().is_some() {
+            self.info.series_type = SeriesType::DeterministicSingleTimeSeries;
+            self.info.length = Some(self.range.len() as u64);
+            self.info.element_shape.remove(0);
+        }
+        self
+    }
+
     fn of_rows(mut info: SeriesInfo, range: Range<usize>) -> Self {
         info.length = Some(range.len() as u64);
         Part { info, windows: None, axis: 0, range, cut: None }

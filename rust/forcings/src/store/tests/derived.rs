@@ -1,7 +1,7 @@
 //! Forecasts derived from regular series: which are made, how they read, and what they forbid.
 
 use super::*;
-use crate::series::{Features, Windows};
+use crate::series::{Features, TimeRange, Windows};
 use proptest::prelude::*;
 
 const H1: Period = Period::hours(1);
@@ -72,6 +72,33 @@ pub(super) fn rows_29_81_and_82_a_day_of_hours_becomes_eleven_windows() {
         let none = Filter { name: Some("other".into()), ..Filter::default() };
         let nothing = store.transform_single_time_series(H1, H1, &none).unwrap();
         assert_eq!((nothing.sources, nothing.ids.len()), (0, 0));
+    }
+}
+
+#[test]
+fn as_it_is_stored_a_derived_forecast_is_the_steps_of_its_windows() {
+    let (_dir, stores) = stores();
+    for store in stores {
+        let values = numbers(&[25, 2]);
+        let source = store.add(&series(1, "load", &values)).unwrap();
+        let made = store.transform_single_time_series(Period::hours(4), Period::hours(2), &Filter::default()).unwrap();
+        let ids = [made.ids[0], source, made.ids[0]];
+        let rows = |rows: std::ops::Range<usize>| {
+            let bytes = values.bytes()[rows.start * 16..rows.end * 16].to_vec();
+            Array::new(values.dtype(), vec![rows.len(), 2], bytes).unwrap()
+        };
+        let read = store.read_as_stored(&ids, &TimeRange::default()).unwrap();
+        assert_eq!(read[0], read[2]);
+        assert_eq!(read[1], store.read(source).unwrap());
+        assert_eq!(read[0].info.series_type, SeriesType::DeterministicSingleTimeSeries);
+        assert_eq!((&read[0].values, read[0].info.count), (&rows(0..24), Some(11)));
+        assert_eq!(read[0].info.array_shape().unwrap(), [24, 2]);
+        let hour = |h: i64| Some(UnixMillis(START.0 + h * HOUR));
+        for (from, to, steps, count) in [(2, 5, 2..8, 2), (20, 99, 20..24, 1), (0, 0, 0..0, 0)] {
+            let part = store.read_as_stored(&ids[..1], &TimeRange::floating(hour(from), hour(to))).unwrap().remove(0);
+            assert_eq!((part.values, part.info.count), (rows(steps), Some(count)));
+            assert_eq!(part.info.initial, hour(from));
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::array::DType;
+use crate::series::TimeRange;
 use proptest::prelude::*;
 
 #[test]
@@ -40,6 +41,30 @@ fn every_type_and_shape_reads_back() {
         let read = store.read(expected[4].0).unwrap();
         assert_eq!((read.info.units.as_deref(), read.info.ext.as_deref()), (Some("MW"), Some("{}")));
         assert_eq!(read.info.features, [("year", 2030)].into_iter().collect());
+    }
+}
+
+#[test]
+fn ranges_of_many_are_those_of_each() {
+    let (_dir, stores) = stores();
+    for store in stores {
+        let mut ids = Vec::new();
+        for owner in 0..12 {
+            // Some arrays are shared, some are longer than others.
+            let len = if owner % 3 == 0 { 30 } else { 48 };
+            let numbers: Vec<f64> = (0..len).map(|k| f64::from(k + owner / 2)).collect();
+            ids.push(add(&store, i64::from(owner), "load", &Array::from_f64(vec![len as usize], &numbers).unwrap()));
+        }
+        ids.push(ids[3]);
+        let at = |hours: i64| Some(UnixMillis(START.0 + hours * HOUR));
+        for (from, to) in [(None, None), (at(7), at(29)), (at(25), None), (None, at(0)), (at(40), at(41))] {
+            let each: Vec<_> = ids.iter().map(|&id| store.read_range(id, from, to).unwrap()).collect();
+            let range = TimeRange::floating(from, to);
+            assert_eq!(store.read_within(&ids, &range).unwrap(), each);
+            assert_eq!(store.read_as_stored(&ids, &range).unwrap(), each);
+        }
+        assert!(store.any(&Filter::default()).unwrap());
+        assert!(!store.any(&Filter { owner_id: Some(99), ..Filter::default() }).unwrap());
     }
 }
 

@@ -195,6 +195,7 @@ fn rare() -> Vec<Filter> {
         Filter { length: Some(9), ..all() },
         Filter { zoneless: Some(true), ..all() },
         Filter { features: features("case", "rare"), ..all() },
+        Filter { exact_features: Some(Features::from_iter([("case", "rare"), ("year", "2030")])), ..all() },
         Filter { ids: Some(vec![SeriesId(20_001)]), ..all() },
     ]
 }
@@ -257,6 +258,7 @@ fn the_rarest_condition_leads() {
             length: filter.length.or(common.length),
             zoneless: filter.zoneless,
             features: if filter.features.is_empty() { common.features.clone() } else { filter.features },
+            exact_features: filter.exact_features,
             ids: filter.ids,
         };
         assert!(ids(&catalog, mixed.clone()).is_empty(), "{mixed:?}");
