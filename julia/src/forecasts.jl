@@ -359,7 +359,11 @@ end
 identity_of(f::Forecast) = grid_of(f)
 identity_of(f::Probabilistic) = (grid_of(f), f.percentiles)
 identity_of(f::DeterministicSingleTimeSeries) = (grid_of(f), f.count)
-contents(f::DeterministicSingleTimeSeries) = f.series.values
+# The steps that no window has do not count.
+function contents(f::DeterministicSingleTimeSeries)
+    covered = f.count == 0 ? 0 : (f.count - 1) * stride_of(f) + steps_of(f)
+    return selectdim(f.series.values, 1, 1:covered)
+end
 
 function Base.copy(f::S) where {S <: Union{Deterministic, Scenarios}}
     v = copy(f.values)

@@ -186,12 +186,13 @@ const SERIES_READERS = Dict{String, Function}(
     "Scenarios" => (arguments...) -> forecast_at(Scenarios, arguments...),
 )
 
+# The two columns of a period.
+period_columns(table, name) = (table[Symbol(name, :_ms)], table[Symbol(name, :_months)])
+
 # A period of a row: `missing` for a series that has none.
-function period_at(table, name, i)
-    months = table[Symbol(name, :_months)][i]
-    months === missing || return from_months(months)
-    ms = table[Symbol(name, :_ms)][i]
-    return ms === missing ? missing : from_fixed(ms)
-end
+period_at(table, name, i) = period_of(map(column -> column[i], period_columns(table, name))...)
+period_of(ms, ::Missing) = from_fixed(ms)
+period_of(::Missing, months) = from_months(months)
+period_of(::Missing, ::Missing) = missing
 
 resolution_at(table, i) = period_at(table, :resolution, i)
