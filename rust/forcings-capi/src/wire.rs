@@ -165,7 +165,7 @@ pub(crate) fn features(objects: BTreeMap<String, FeatureObject>) -> Features {
     objects.into_iter().map(|(key, object)| (key, value(object))).collect()
 }
 
-fn category(name: &str) -> Result<OwnerCategory> {
+pub(crate) fn category(name: &str) -> Result<OwnerCategory> {
     OwnerCategory::from_name(name).ok_or_else(|| Error::invalid(format!("there is no owner category `{name}`")))
 }
 

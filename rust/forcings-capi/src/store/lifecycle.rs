@@ -1,9 +1,9 @@
 //! Creating, opening, flushing and closing stores.
 
-use super::{run, StoreObject};
+use super::StoreObject;
 use crate::handle;
 use crate::output::Out;
-use crate::{guard::guard, input, job};
+use crate::{call, guard::guard, input, job};
 use forcings::store::{Compression, CreateOptions, OpenOptions, Store};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn forcings_store_close(store: u64, out_job: *mut u64) -> 
 #[no_mangle]
 pub unsafe extern "C" fn forcings_store_flush(store: u64, out_job: *mut u64) -> i32 {
     // SAFETY: the caller passes null or a writable pointer, as the header asks.
-    unsafe { run("forcings_store_flush", store, out_job, Store::flush) }
+    unsafe { call::nothing("forcings_store_flush", store, out_job, || Ok(Store::flush)) }
 }
 
 fn insert(store: Store) -> u64 {

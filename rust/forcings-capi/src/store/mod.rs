@@ -18,9 +18,9 @@ pub use remove::forcings_store_remove;
 pub use transaction::{forcings_store_begin, forcings_store_commit, forcings_store_rollback};
 
 use crate::handle::{self, Object};
+use crate::input;
 use crate::output::Out;
 use crate::table::ForcingsTable;
-use crate::{guard::guard, input, job};
 use forcings::series::SeriesId;
 use forcings::store::Store;
 use forcings::Result;
@@ -39,23 +39,6 @@ impl Object for StoreObject {
 
 pub(crate) fn get(store: u64) -> Result<Arc<StoreObject>> {
     handle::get(store)
-}
-
-/// A call that takes only the store.
-///
-/// # Safety
-/// `out_job` is null or valid for a write.
-pub(crate) unsafe fn run(
-    operation: &'static str,
-    store: u64,
-    out_job: *mut u64,
-    call: fn(&Store) -> Result<()>,
-) -> i32 {
-    guard(operation, || {
-        let store = get(store)?;
-        // SAFETY: the caller's promise.
-        unsafe { job::run(operation, out_job, move || call(&store.0), |()| ()) }
-    })
 }
 
 /// # Safety

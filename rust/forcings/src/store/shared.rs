@@ -89,6 +89,12 @@ impl Shared {
         work(self.session.lock().as_ref().ok_or(Error::Closed("store"))?)
     }
 
+    /// As [`Shared::look`], but `None` instead of waiting for another call to end.
+    pub(super) fn glance<T>(&self, work: impl FnOnce(&Session) -> Result<T>) -> Result<Option<T>> {
+        let Some(session) = self.session.try_lock() else { return Ok(None) };
+        work(session.as_ref().ok_or(Error::Closed("store"))?).map(Some)
+    }
+
     /// Ends the store for all who share it.
     pub(super) fn close(&self) -> Result<()> {
         let mut slot = self.session.lock();

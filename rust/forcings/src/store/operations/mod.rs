@@ -8,6 +8,7 @@ mod relations;
 mod verify;
 
 pub use compact::CompactReport;
+pub use enumerate::State;
 pub use relations::Associations;
 pub use verify::{Finding, VerifyReport};
 

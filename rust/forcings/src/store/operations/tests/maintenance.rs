@@ -1,5 +1,5 @@
 use super::*;
-use crate::store::{CompactReport, Finding, StaticGrid};
+use crate::store::{CompactReport, Finding, State, StaticGrid};
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -269,4 +269,19 @@ fn row_114_compaction_inside_a_transaction_is_refused() {
     }
     let (_dir, store, _) = read_only();
     assert_eq!(kind(store.compact()), ErrorKind::ReadOnlyStore);
+}
+
+#[test]
+fn the_state_is_told_without_waiting() {
+    let store = Store::memory().unwrap();
+    let state = |series, in_transaction| Some(State { series, in_transaction });
+    assert_eq!(store.state().unwrap(), state(0, false));
+    store.begin().unwrap();
+    add(&store, 1, "a", &ramp(0));
+    assert_eq!(store.state().unwrap(), state(1, true));
+    store.shared().look(|_| Ok(assert_eq!(store.state().unwrap(), None))).unwrap();
+    store.rollback().unwrap();
+    assert_eq!(store.state().unwrap(), state(0, false));
+    store.close().unwrap();
+    assert_eq!(kind(store.state()), ErrorKind::Closed);
 }
