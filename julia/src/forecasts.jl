@@ -237,8 +237,9 @@ A deterministic forecast whose windows are slices of a regular series: window `w
 `interval` are whole numbers of steps, the interval not longer than the horizon; with the interval zero the one window is
 the whole series.
 
-In a store such a forecast is derived from a series that is there: see `Forcings.transform_single_time_series!`. It is read
-with the steps that its windows cover. `Deterministic(forecast)` copies the windows.
+In a store such a forecast shares the values of a series that is there: [`Forcings.transform_single_time_series!`](@ref)
+derives many at once, [`add!`](@ref) adds the series too where it is missing. It is read with the steps that its windows
+cover. `Deterministic(forecast)` copies the windows.
 
 Fields: `series`, `horizon`, `interval`, `count`; `name`, `initial_timestamp`, `resolution` and `time_reference` are those of
 the series.

@@ -116,13 +116,6 @@ function stored_values(s::Series{T, N}) where {T, N}
     return permutedims(s.values, reverse(library_order(typeof(s), Val(N))))
 end
 
-function stored_values(f::DeterministicSingleTimeSeries)
-    throw(invalid(
-        "$(described(f)) is derived from a series in the store: add its SingleTimeSeries (the field series), then " *
-            "call Forcings.transform_single_time_series! with its horizon and interval",
-    ))
-end
-
 # The array of a series of the type `S` from the library's bytes at `source`, whose shape there is `shape`.
 function from_stored(::Type{S}, ::Type{T}, source::Ptr{UInt8}, shape::NTuple{N, Int}) where {S, T, N}
     order = library_order(S, Val(N))
