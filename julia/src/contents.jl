@@ -8,8 +8,8 @@ Adds one series, or many at once: all of them or, on an error, none. Many at onc
 `(owner, series)` or `(owner, series, keywords)`, the keywords as a named tuple. See [`Forcings.bulk_add`](@ref) for more
 than memory holds.
 
-- `owner::Owner`, `series::Forcings.Series`: of any type but [`DeterministicSingleTimeSeries`](@ref), which is derived in the
-  store; types may be mixed
+- `owner::Owner`, `series::Forcings.Series`: of any type, and types may be mixed. A
+  [`DeterministicSingleTimeSeries`](@ref) is derived from its `SingleTimeSeries`, which is added too unless it is there
 - `features`: a named tuple or dictionary of numbers, `Bool`s and texts; together with owner, name, resolution, interval and
   type they identify a series
 - `units`, `ext`: texts that are kept with it
@@ -36,6 +36,40 @@ add!(store::Store, items) = add_items(store, collect(items), 1)
 only_one(ids) = ids[1]
 
 function add_items(store, items, mode)
+    isderived = [
+        item isa Union{Tuple, Pair} && length(item) > 1 && item[2] isa DeterministicSingleTimeSeries
+        for item in items
+    ]
+    any(isderived) || return add_stored(store, items, mode)
+    return transaction(store) do s
+        ids = Vector{Int64}(undef, length(items))
+        ids[.!isderived] = add_stored(s, items[.!isderived], 1)
+        # After the others, among which their series may be.
+        for i in findall(isderived)
+            ids[i] = add_derived(s, items[i]...)
+        end
+        ids
+    end
+end
+
+function add_derived(store, owner::Owner, f::DeterministicSingleTimeSeries, options = (;))
+    features = get(options, :features, (;))
+    identity = (type = SingleTimeSeries, name = f.name, resolution = f.resolution, exact_features = features)
+    known = list_series(store; owner = owner, identity...)
+    source = isempty(known) ? add!(store, owner, f.series; options...) : source_of(store, f, known[1].id)
+    made = transform_single_time_series!(store, f.horizon, f.interval; ids = [source]).ids
+    isempty(made) && throw(DuplicateTimeSeriesError("$(described(f)) is in the store; its series has the id $source"))
+    return only_one(made)
+end
+
+# The series `id`, if `f` is derived from its values.
+function source_of(store, f, id)
+    stored = read_series(store, id)
+    isequal(DeterministicSingleTimeSeries(stored; horizon = f.horizon, interval = f.interval), f) && return id
+    throw(DuplicateTimeSeriesError("$(described(f)) is derived from another series than the one of its name, id $id"))
+end
+
+function add_stored(store, items, mode)
     parts = ItemParts[item isa Union{Tuple, Pair} ? item_parts(item...) : item_parts(item) for item in items]
     ids = Vector{Int64}(undef, length(parts))
     GC.@preserve parts ids begin

@@ -237,8 +237,9 @@ A deterministic forecast whose windows are slices of a regular series: window `w
 `interval` are whole numbers of steps, the interval not longer than the horizon; with the interval zero the one window is
 the whole series.
 
-In a store such a forecast is derived from a series that is there: see `Forcings.transform_single_time_series!`. It is read
-with the steps that its windows cover. `Deterministic(forecast)` copies the windows.
+In a store such a forecast shares the values of a series that is there: [`Forcings.transform_single_time_series!`](@ref)
+derives many at once, [`add!`](@ref) adds the series too where it is missing. It is read with the steps that its windows
+cover. `Deterministic(forecast)` copies the windows.
 
 Fields: `series`, `horizon`, `interval`, `count`; `name`, `initial_timestamp`, `resolution` and `time_reference` are those of
 the series.
@@ -359,7 +360,11 @@ end
 identity_of(f::Forecast) = grid_of(f)
 identity_of(f::Probabilistic) = (grid_of(f), f.percentiles)
 identity_of(f::DeterministicSingleTimeSeries) = (grid_of(f), f.count)
-contents(f::DeterministicSingleTimeSeries) = f.series.values
+# The steps that no window has do not count.
+function contents(f::DeterministicSingleTimeSeries)
+    covered = f.count == 0 ? 0 : (f.count - 1) * stride_of(f) + steps_of(f)
+    return selectdim(f.series.values, 1, 1:covered)
+end
 
 function Base.copy(f::S) where {S <: Union{Deterministic, Scenarios}}
     v = copy(f.values)

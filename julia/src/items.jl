@@ -116,13 +116,6 @@ function stored_values(s::Series{T, N}) where {T, N}
     return permutedims(s.values, reverse(library_order(typeof(s), Val(N))))
 end
 
-function stored_values(f::DeterministicSingleTimeSeries)
-    throw(invalid(
-        "$(described(f)) is derived from a series in the store: add its SingleTimeSeries (the field series), then " *
-            "call Forcings.transform_single_time_series! with its horizon and interval",
-    ))
-end
-
 # The array of a series of the type `S` from the library's bytes at `source`, whose shape there is `shape`.
 function from_stored(::Type{S}, ::Type{T}, source::Ptr{UInt8}, shape::NTuple{N, Int}) where {S, T, N}
     order = library_order(S, Val(N))
@@ -186,12 +179,13 @@ const SERIES_READERS = Dict{String, Function}(
     "Scenarios" => (arguments...) -> forecast_at(Scenarios, arguments...),
 )
 
+# The two columns of a period.
+period_columns(table, name) = (table[Symbol(name, :_ms)], table[Symbol(name, :_months)])
+
 # A period of a row: `missing` for a series that has none.
-function period_at(table, name, i)
-    months = table[Symbol(name, :_months)][i]
-    months === missing || return from_months(months)
-    ms = table[Symbol(name, :_ms)][i]
-    return ms === missing ? missing : from_fixed(ms)
-end
+period_at(table, name, i) = period_of(map(column -> column[i], period_columns(table, name))...)
+period_of(ms, ::Missing) = from_fixed(ms)
+period_of(::Missing, months) = from_months(months)
+period_of(::Missing, ::Missing) = missing
 
 resolution_at(table, i) = period_at(table, :resolution, i)

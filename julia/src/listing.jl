@@ -111,7 +111,7 @@ end
 function rows_from_table(table, lines)
     n = length(table[:id])
     column(f, name) = map(x -> map_missing(f, x), table[name])
-    periods(name) = Union{Missing, Period}[period_at(table, name, i) for i in 1:n]
+    periods(name) = map(period_of, period_columns(table, name)...)
     return Listing(series_rows(
         table[:id],
         table[:name],

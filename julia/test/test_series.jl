@@ -175,6 +175,9 @@ end
     dense = Deterministic(f)
     @test dense.values == values(f) == hcat(f...) && Forcings.timestamps(dense) == Forcings.timestamps(f)
     @test dense.time_reference == "utc"
+    longer = SingleTimeSeries("load", START, Hour(1), collect(1.0:25.0); time_reference = :utc)
+    g = DeterministicSingleTimeSeries(longer; horizon = Hour(4), interval = Hour(2))
+    @test g == f && isequal(g, f) && hash(g) == hash(f) && length(g) == 11
     whole = DeterministicSingleTimeSeries(load; horizon = Day(1), interval = Hour(0))
     @test length(whole) == 1 && whole[1] == load.values
     matrix = SingleTimeSeries("load", START, Month(1), rand(12, 2))

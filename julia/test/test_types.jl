@@ -109,12 +109,31 @@ end
     end
 end
 
-@testset "a derived forecast is added by its source" begin
-    memory_store() do store
-        load = SingleTimeSeries("load", START, Hour(1), rand(24))
+@testset "derived forecasts" begin
+    each_store() do store
+        duplicate = Forcings.DuplicateTimeSeriesError
+        load = SingleTimeSeries("load", START, Hour(1), rand(25, 2); time_reference = :utc)
         f = DeterministicSingleTimeSeries(load; horizon = Hour(4), interval = Hour(2))
-        @test refuses(() -> add!(store, BUS, f), Forcings.InvalidParameterError, "load", "transform", "series")
-        @test isempty(list_series(store))
+        id = add!(store, BUS, f; features = (year = 2030,), units = "MW")
+        rows = list_series(store)
+        @test [row.type for row in rows] == [:SingleTimeSeries, :DeterministicSingleTimeSeries]
+        @test all(row -> row.units == "MW" && row.features == Dict("year" => 2030), rows)
+        back = read_series(store, id)
+        @test back == f && back isa DeterministicSingleTimeSeries && size(back.series) == (24, 2)
+        @test read_series(store, rows[1].id) == load
+        part = read_series(store, id; from = START + Hour(4), to = START + Hour(9))
+        @test [window for window in part] == [f[w] for w in 3:5] && part.initial_timestamp == START + Hour(4)
+        @test refuses(() -> add!(store, BUS, f; features = (year = 2030,)), duplicate, "load", string(rows[1].id))
+        other = DeterministicSingleTimeSeries(copy(load); horizon = Hour(6), interval = Hour(3))
+        @test read_series(store, add!(store, BUS, other; features = (year = 2030,))) == other
+        other.series.values[1] = -1
+        @test refuses(() -> add!(store, BUS, other; features = (year = 2030,)), duplicate, "another series")
+        # A series and what is derived from it, in any order, as they are listed in another store.
+        ids = add!(store, [(Owner(2, "Bus"), f), (Owner(2, "Bus"), load), (Owner(3, "Bus"), f)])
+        @test read_series(store, ids) == [f, load, f]
+        @test length(list_series(store)) == 7
+        @test refuses(() -> add!(store, [(Owner(9, "Bus"), f), (BUS, load), (BUS, load)]), duplicate)
+        @test length(list_series(store)) == 7
     end
 end
 
