@@ -41,6 +41,19 @@ impl Catalog {
         Ok(ids.iter().map(|id| by_id[id].clone()).collect())
     }
 
+    /// A series by its type, name, owner and id, for an error's text.
+    ///
+    /// # Errors
+    /// `Catalog` when SQLite refuses.
+    pub(super) fn named(&self, id: SeriesId) -> Result<String> {
+        match self.find(id) {
+            Ok(info) => Ok(info.to_string()),
+            Err(error @ Error::Catalog { .. }) => Err(error),
+            // A row that cannot be read has its number all the same.
+            Err(_) => Ok(format!("series {id}")),
+        }
+    }
+
     /// Those of `ids` that do not exist.
     ///
     /// # Errors
