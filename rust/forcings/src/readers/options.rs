@@ -1,8 +1,7 @@
 //! What a `StaticReader` is asked to walk, and the rules of that which need no catalog.
 
-use crate::series::SeriesType;
+use crate::series::{Bound, SeriesType};
 use crate::store::Filter;
-use crate::time::UnixMillis;
 use crate::{Error, Result};
 
 /// Which series a [`StaticReader`](super::StaticReader) walks, and over which span.
@@ -11,9 +10,9 @@ pub struct StaticReaderOptions {
     /// The series. Their type is `SingleTimeSeries` unless the filter names another. That type needs a `resolution`, the
     /// others have none. `initial` and `length` select the series of one grid.
     pub filter: Filter,
-    /// The first instant to walk: a step of every series, each of which may begin earlier. For `SingleTimeSeries` only;
-    /// `None` walks the one grid that all series have.
-    pub start: Option<UnixMillis>,
+    /// The first instant to walk: a step of every series, each of which may begin earlier. It has to be an instant or the
+    /// face of a clock as the series are. For `SingleTimeSeries` only; `None` walks the one grid that all series have.
+    pub start: Option<Bound>,
     /// The number of steps from `start` on; `None` for as many as every series has.
     pub extent: Option<u64>,
 }
@@ -30,7 +29,7 @@ pub(super) struct Request {
 /// The span that a caller names.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Window {
-    pub start: UnixMillis,
+    pub start: Bound,
     pub extent: Option<u64>,
 }
 
@@ -79,10 +78,10 @@ impl StaticReaderOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Period;
+    use crate::time::{Period, UnixMillis};
     use crate::ErrorKind;
 
-    const START: Option<UnixMillis> = Some(UnixMillis(0));
+    const START: Bound = Bound::Floating(UnixMillis(0));
 
     fn options(series_type: Option<SeriesType>, resolution: bool) -> StaticReaderOptions {
         let resolution = resolution.then_some(Period::hours(1));
@@ -100,8 +99,8 @@ mod tests {
         for irregular in [SeriesType::NonSequentialTimeSeries, SeriesType::PersistentTimeSeries] {
             assert_eq!(options(Some(irregular), false).checked().unwrap().series_type, irregular);
         }
-        let window = StaticReaderOptions { start: START, extent: Some(3), ..options(None, true) };
-        assert_eq!(window.checked().unwrap().window, Some(Window { start: UnixMillis(0), extent: Some(3) }));
+        let window = StaticReaderOptions { start: Some(START), extent: Some(3), ..options(None, true) };
+        assert_eq!(window.checked().unwrap().window, Some(Window { start: START, extent: Some(3) }));
     }
 
     #[test]
@@ -121,7 +120,7 @@ mod tests {
     #[test]
     fn windows_need_a_start_and_series_on_a_grid_and_forecasts_another_reader() {
         let extent = |options| StaticReaderOptions { extent: Some(3), ..options };
-        let start = |options| StaticReaderOptions { start: START, ..options };
+        let start = |options| StaticReaderOptions { start: Some(START), ..options };
         let mut cases = vec![
             (extent(options(None, true)), "needs the start"),
             // The rules are asked in this order.

@@ -12,9 +12,11 @@ impl Window {
     /// How many steps of the series come before the window. It may be more than the series has.
     ///
     /// # Errors
-    /// `InvalidParameter` when the window does not start at a step of its grid, naming the series.
+    /// `InvalidParameter` when the window does not start at a step of its grid, or starts with an instant where the series
+    /// has faces of a clock, or the other way round; names the series.
     pub(super) fn offset(&self, series: &SeriesInfo) -> Result<usize> {
-        let (grid, at) = (series.grid()?, self.start);
+        self.start.check(series)?;
+        let (grid, at) = (series.grid()?, self.start.digits());
         let k = grid.period().floor_steps(grid.start(), at);
         let meets = k >= 0 && grid.period().add(grid.start(), k).is_ok_and(|step| step == at);
         usize::try_from(k).ok().filter(|_| meets).ok_or_else(|| {
@@ -44,7 +46,7 @@ impl Window {
             Some(extent) => usize::try_from(extent).unwrap_or(usize::MAX),
             None => least,
         };
-        let start = self.start;
+        let start = self.start.digits();
         if len == 0 {
             return Err(Error::invalid(match self.extent {
                 Some(_) => "a window of 0 steps is empty: ask for at least one".into(),

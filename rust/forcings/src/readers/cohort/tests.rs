@@ -2,7 +2,7 @@ use super::super::options::StaticReaderOptions;
 use super::*;
 use crate::array::ArrayHash;
 use crate::array::DType;
-use crate::series::{FeatureValue, Features, Owner, SeriesId};
+use crate::series::{Bound, FeatureValue, Features, Owner, SeriesId};
 use crate::store::Filter;
 use crate::time::Period;
 use crate::ErrorKind;
@@ -54,11 +54,7 @@ fn cohort(series: Vec<SeriesInfo>) -> Result<Cohort> {
     window(series, None, None)
 }
 
-pub(in crate::readers) fn window(
-    series: Vec<SeriesInfo>,
-    start: Option<UnixMillis>,
-    extent: Option<u64>,
-) -> Result<Cohort> {
+pub(in crate::readers) fn window(series: Vec<SeriesInfo>, start: Option<Bound>, extent: Option<u64>) -> Result<Cohort> {
     let resolution = series.first().and_then(|s| s.resolution).or(Some(Period::hours(1)));
     let filter = Filter { resolution, ..Filter::default() };
     cohort_of(StaticReaderOptions { filter, start, extent }, series)

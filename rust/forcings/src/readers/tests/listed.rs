@@ -188,7 +188,8 @@ fn a_type_without_series_makes_a_reader_over_nothing() {
 
 #[test]
 fn an_array_that_many_share_is_held_once_and_goes_with_the_last_of_them() {
-    let store = Store::memory().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path().join("s.nc"), &CreateOptions::default()).unwrap();
     let (instants, array) = (hours(&[0, 5]), ramp(2, 4));
     let mut ids: Vec<SeriesId> = (0..30).map(|k| store.add(&new(IRREGULAR, k, &instants, &array)).unwrap()).collect();
     let mut reader = StaticReader::build(&store, &typed(IRREGULAR)).unwrap();

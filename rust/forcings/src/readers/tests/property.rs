@@ -233,7 +233,7 @@ proptest! {
         }
         // A window that begins at a step of the grid that all series were cut from.
         let start = recipe.period.add(recipe.start, skip as i64).unwrap();
-        let options = StaticReaderOptions { filter, start: Some(start), extent: None };
+        let options = StaticReaderOptions { filter, start: Some(start.into()), extent: None };
         let own: Option<Vec<Vec<UnixMillis>>> = grids
             .iter()
             .map(|grid| grid.instants().position(|t| t == start).map(|k| grid.instants().skip(k).collect()))

@@ -3,7 +3,7 @@
 use super::*;
 
 fn windowed(start: UnixMillis, extent: Option<u64>) -> StaticReaderOptions {
-    StaticReaderOptions { filter: hourly(), start: Some(start), extent }
+    StaticReaderOptions { filter: hourly(), start: Some(start.into()), extent }
 }
 
 /// Values `1000 * owner + hour`, for `steps` hours from `first` on.
@@ -14,6 +14,11 @@ fn hours(owner: i64, first: i64, steps: i64) -> (i64, i64, Array) {
 
 fn filled(all: &[(i64, i64, Array)]) -> Store {
     let store = Store::memory().unwrap();
+    fill(&store, all);
+    store
+}
+
+fn fill(store: &Store, all: &[(i64, i64, Array)]) {
     let items: Vec<NewSeries> = all
         .iter()
         .map(|(owner, first, values)| {
@@ -21,7 +26,6 @@ fn filled(all: &[(i64, i64, Array)]) -> Store {
         })
         .collect();
     store.add_bulk(&items).unwrap();
-    store
 }
 
 #[test]
@@ -80,7 +84,9 @@ fn row_129_a_filter_on_a_grid_drops_the_series_that_are_not_on_it() {
 fn a_window_on_the_common_grid_is_read_as_one_and_inflates_as_much() {
     // Chunks of several rows.
     let all: Vec<_> = (0..40).map(|k| hours(k, 0, 400)).collect();
-    let store = filled(&all);
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path().join("s.nc"), &CreateOptions::default()).unwrap();
+    fill(&store, &all);
     let mut plain = StaticReader::build(&store, &hourly()).unwrap();
     let mut same = StaticReader::with_options(&store, &windowed(hour(0), None)).unwrap();
     let mut later = StaticReader::with_options(&store, &windowed(hour(100), Some(300))).unwrap();

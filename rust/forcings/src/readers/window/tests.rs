@@ -1,12 +1,17 @@
 use super::super::cohort::tests::info;
 use super::super::cohort::tests::{refusal, window};
-use crate::series::{Owner, SeriesInfo};
+use crate::series::{Bound, Owner, SeriesInfo};
 use crate::time::{Period, UnixMillis};
 
 const HOUR: i64 = 3_600_000;
 
 fn hour(k: i64) -> UnixMillis {
     UnixMillis(k * HOUR)
+}
+
+/// A start that floats.
+fn at(instant: UnixMillis) -> Option<Bound> {
+    Some(instant.into())
 }
 
 /// `length` hours from `first` on.
@@ -25,7 +30,7 @@ fn ragged() -> Vec<SeriesInfo> {
 
 /// The first instant, the length and the offsets of a window.
 fn shape(series: Vec<SeriesInfo>, start: i64, extent: Option<u64>) -> (UnixMillis, usize, Vec<usize>) {
-    let cohort = window(series, Some(hour(start)), extent).unwrap();
+    let cohort = window(series, at(hour(start)), extent).unwrap();
     let grid = *cohort.timeline.grid().unwrap();
     let mut rows = vec![0; cohort.timeline.lanes()];
     cohort.timeline.rows_at(grid.start(), &mut rows).map_err(|_| ()).unwrap();
@@ -59,10 +64,10 @@ fn a_window_that_a_series_does_not_cover_names_it() {
         // After the last step of both, and a step of both grids.
         (100, None, &["is empty"]),
     ] {
-        let text = refusal(window(ragged(), Some(hour(start)), extent));
+        let text = refusal(window(ragged(), at(hour(start)), extent));
         parts.iter().for_each(|part| assert!(text.contains(part), "{start} {extent:?}, {part}: {text}"));
     }
-    let text = refusal(window(ragged(), Some(UnixMillis(2 * HOUR + HOUR / 2)), None));
+    let text = refusal(window(ragged(), at(UnixMillis(2 * HOUR + HOUR / 2)), None));
     assert!(text.contains("is no step of") && text.contains("Component 1 (Bus)"), "{text}");
 }
 
@@ -70,7 +75,7 @@ fn a_window_that_a_series_does_not_cover_names_it() {
 fn row_127_an_extent_near_the_integer_maximum_is_not_covered() {
     for extent in [u64::MAX, u64::MAX - 1, i64::MAX as u64, 1 << 40] {
         for start in [2, 5] {
-            let text = refusal(window(ragged(), Some(hour(start)), Some(extent)));
+            let text = refusal(window(ragged(), at(hour(start)), Some(extent)));
             assert!(text.contains("does not cover"), "{text}");
         }
     }
@@ -96,7 +101,7 @@ fn row_128_a_window_of_calendar_steps_has_the_dates_of_the_series_or_is_refused(
         let grid = series()[0].grid().unwrap();
         for (offset, &most) in largest.iter().enumerate() {
             for extent in 1..=(largest.len() - offset) as u64 {
-                let cohort = window(series(), Some(grid.at(offset).unwrap()), Some(extent));
+                let cohort = window(series(), at(grid.at(offset).unwrap()), Some(extent));
                 if extent > most {
                     let text = refusal(cohort);
                     assert!(text.contains("misses month ends") && text.contains("Component 1 (Bus)"), "{text}");
@@ -109,9 +114,9 @@ fn row_128_a_window_of_calendar_steps_has_the_dates_of_the_series_or_is_refused(
         }
     }
     // Wrong dates are refused before a window that is too long, which no extent makes loop for long.
-    let start = Some(UnixMillis::from_rfc3339("2024-02-29T00:00:00Z").unwrap());
+    let start = at(UnixMillis::from_rfc3339("2024-02-29T00:00:00Z").unwrap());
     assert!(refusal(window(months("2024-01-31T00:00:00Z", 1, 14), start, Some(u64::MAX))).contains("misses month ends"));
-    let start = Some(UnixMillis::from_rfc3339("2024-03-31T00:00:00Z").unwrap());
+    let start = at(UnixMillis::from_rfc3339("2024-03-31T00:00:00Z").unwrap());
     assert!(refusal(window(months("2024-01-31T00:00:00Z", 1, 14), start, Some(u64::MAX))).contains("does not cover"));
 }
 
@@ -119,10 +124,35 @@ fn row_128_a_window_of_calendar_steps_has_the_dates_of_the_series_or_is_refused(
 fn the_rules_are_asked_in_their_order() {
     // Off the grid before empty; a series that ended before wall clocks beside instants.
     let clock = |series| SeriesInfo { time_reference: Some("zoneless".parse().unwrap()), ..series };
-    let text = refusal(window(vec![hours(1, 0, 6), clock(hours(2, 10, 6))], Some(hour(8)), None));
+    let text = refusal(window(vec![hours(1, 0, 6), clock(hours(2, 10, 6))], at(hour(8)), None));
     assert!(text.contains("is no step of") && text.contains("Component 2 (Bus)"), "{text}");
-    let text = refusal(window(vec![hours(1, 0, 6), clock(hours(2, 2, 6))], Some(hour(8)), Some(1)));
+    let text = refusal(window(vec![hours(1, 0, 6), clock(hours(2, 2, 6))], at(hour(8)), Some(1)));
     assert!(text.contains("does not cover"), "{text}");
-    let text = refusal(window(vec![hours(1, 0, 6), clock(hours(2, 2, 6))], Some(hour(2)), None));
+    let text = refusal(window(vec![hours(1, 0, 6), clock(hours(2, 2, 6))], at(hour(2)), None));
     assert!(text.contains("wall clock"), "{text}");
+}
+
+#[test]
+fn row_144_a_strict_start_fits_instants_or_clocks_only() {
+    let with = |reference: Option<&str>| {
+        let time_reference = reference.map(|text| text.parse().unwrap());
+        vec![SeriesInfo { time_reference, ..hours(1, 0, 6) }]
+    };
+    for (reference, zoneless) in [
+        (None, false),
+        (Some("utc"), false),
+        (Some("-07:00"), false),
+        (Some("America/Denver"), false),
+        (Some("zoneless"), true),
+    ] {
+        for (bound, fits) in
+            [(Bound::Floating(hour(2)), true), (Bound::Utc(hour(2)), !zoneless), (Bound::Zoneless(hour(2)), zoneless)]
+        {
+            let cohort = window(with(reference), Some(bound), None);
+            match fits {
+                true => assert_eq!(cohort.unwrap().timeline.instants(), (2..6).map(hour).collect::<Vec<_>>()),
+                false => assert!(refusal(cohort).contains("Component 1 (Bus)")),
+            }
+        }
+    }
 }

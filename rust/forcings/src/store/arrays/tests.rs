@@ -44,6 +44,13 @@ impl ArrayFile {
     }
 }
 
+impl Standalone {
+    /// An array as another library may lay it out.
+    pub(crate) fn laid_out(name: &str, dtype: DType, shape: &[u64], layout: crate::chunks::Layout) -> Self {
+        Standalone { name: name.into(), dtype, shape: shape.to_vec(), layout, fill: None }
+    }
+}
+
 fn memory(compression: Compression) -> ArrayFile {
     ArrayFile::create(Arc::new(MemoryFile::new()), compression, &[]).unwrap()
 }
