@@ -1,6 +1,6 @@
 # Every target prepares what it needs; nothing has to be run first. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench docs header data format julia distclean
+.PHONY: help setup demo year test check bench docs header data format julia distclean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | column -t -s @
@@ -11,6 +11,10 @@ setup: ## tools, Julia and the library (one private folder, no root)
 demo: ## winds drive a tracer forward, and its adjoint backward
 	@deps/setup.sh
 	@JULIA_NUM_THREADS=2 deps/run.sh julia --project=julia examples/winds.jl
+
+year: ## a year of SimBench's profiles through a store (fetches 91 MB; FOLDER=... takes your own copy)
+	@deps/setup.sh
+	@deps/year.sh $(if $(FOLDER),"$(FOLDER)")
 
 test: ## Rust tests, Julia tests with 1 and 2 threads, stores read by other tools, the code of the documentation
 	@deps/setup.sh

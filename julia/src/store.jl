@@ -18,8 +18,8 @@ end
 Creates a store: the array file at `path` (NetCDF-4) and the catalog beside it. The second form closes the store when
 `f(store)` returns or throws, and returns what `f` returned.
 
-- `compression`: `"none"`, or `"deflate:LEVEL"` and `"deflate:LEVEL:shuffle"` with a level from 0 to 9; the library's own
-  choice if `nothing`
+- `compression`: `"none"`, or `"deflate:LEVEL:shuffle"` and `"deflate:LEVEL:noshuffle"` with a level from 0 to 9; the
+  library's own choice if `nothing`
 - `durable`: with `false` the disk holds what [`flush`](@ref), [`close`](@ref) or an outermost [`transaction`](@ref) has
   returned from; with `true` also every [`add!`](@ref), [`remove!`](@ref) that has returned
 - `overwrite`: replaces the store that is at `path`; a file that is no store is never replaced
