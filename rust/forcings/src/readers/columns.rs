@@ -4,7 +4,7 @@
 use super::rows::{Cell, RowReader, RowSource};
 use crate::array::ArrayHash;
 use crate::chunks::ByteSource;
-use crate::store::arrays::PackedDataset;
+use crate::store::arrays::{ArrayFile, PackedDataset, Place};
 use crate::Result;
 use std::sync::Arc;
 
@@ -60,6 +60,12 @@ impl Columns {
         };
         rows.read(&dataset, row as u64, out)?;
         Ok(true)
+    }
+
+    /// Whether the array file still has the first column in this dataset.
+    pub(super) fn is_at_home(&self, arrays: &ArrayFile) -> bool {
+        let found = self.hashes.first().and_then(|hash| arrays.find(hash));
+        matches!(found, Some(Place::Packed(column)) if Arc::ptr_eq(&column.dataset, &self.dataset))
     }
 
     /// Chunks that were inflated so far.

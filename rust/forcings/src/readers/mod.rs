@@ -2,11 +2,21 @@
 //! fills the same buffers with the values of all its series at one instant.
 
 mod cohort;
+mod column;
 mod columns;
+mod group;
+mod listed;
+mod options;
+mod plan;
 mod rows;
 mod static_reader;
+mod timeline;
+mod variable;
+mod window;
 
-pub use cohort::Group;
+pub use column::ColumnInfo;
+pub use group::Group;
+pub use options::StaticReaderOptions;
 pub use static_reader::StaticReader;
 
 #[cfg(test)]

@@ -31,14 +31,6 @@ struct Variable<'a> {
 }
 
 impl ArrayFile {
-    /// Some rows (positions on the first axis) of one array.
-    ///
-    /// # Errors
-    /// As [`ArrayFile::read_slab`].
-    pub(crate) fn read_rows(&self, hash: &ArrayHash, rows: Range<usize>) -> Result<Array> {
-        self.read_slab(hash, 0, rows)
-    }
-
     /// The part of one array that lies in `range` along `axis`; only the chunks that it touches are decoded.
     ///
     /// # Errors
@@ -65,16 +57,8 @@ impl ArrayFile {
     /// Whole arrays, in the order of `hashes`, which may repeat. Each chunk is inflated once.
     ///
     /// # Errors
-    /// As [`ArrayFile::read_rows`].
+    /// As [`ArrayFile::read_slab`].
     pub(crate) fn read_many(&self, hashes: &[ArrayHash]) -> Result<Vec<Array>> {
-        self.read_rows_of(hashes, None)
-    }
-
-    /// The same rows, or all, of many arrays, in the order of `hashes`, which may repeat. Each chunk is inflated once.
-    ///
-    /// # Errors
-    /// As [`ArrayFile::read_rows`].
-    pub(crate) fn read_rows_of(&self, hashes: &[ArrayHash], rows: Option<Range<usize>>) -> Result<Vec<Array>> {
         let mut found: HashMap<ArrayHash, Array> = HashMap::new();
         let mut wanted = hashes.to_vec();
         wanted.sort_unstable();
@@ -85,7 +69,7 @@ impl ArrayFile {
             for hash in std::mem::take(&mut wanted) {
                 match self.place(&hash)? {
                     Place::Standalone(array) => {
-                        found.insert(hash, self.read_standalone(&array, rows.clone().map(|rows| (0, rows)))?);
+                        found.insert(hash, self.read_standalone(&array, None)?);
                     }
                     Place::Packed(Column { dataset, column }) => {
                         let at = *known.entry(Arc::as_ptr(&dataset)).or_insert(datasets.len());
@@ -107,8 +91,7 @@ impl ArrayFile {
                     there
                 });
                 columns.sort_unstable_by_key(|(column, _)| *column);
-                let rows = rows.clone().unwrap_or(0..dataset.pool.length);
-                let arrays = self.read_columns(&dataset, &state, &columns, rows)?;
+                let arrays = self.read_columns(&dataset, &state, &columns, 0..dataset.pool.length)?;
                 found.extend(columns.iter().map(|(_, hash)| *hash).zip(arrays));
             }
         }
