@@ -81,6 +81,7 @@ fn add(store: u64, item: &ForcingsSeries) -> i64 {
     let mut id = 0;
     // SAFETY: an item and a local variable.
     ok(unsafe { forcings_series_check(item) });
+    // SAFETY: as above.
     ok(unsafe { forcings_store_add(store, item, 1, 1, &mut id, null_mut()) });
     id
 }
