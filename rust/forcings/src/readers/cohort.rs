@@ -96,16 +96,10 @@ fn steps(grid: &Grid) -> String {
 
 fn grouped(mut series: Vec<SeriesInfo>) -> Vec<Group> {
     series.sort_by(|a, b| {
-        let key = |s: &SeriesInfo| (s.dtype as u8, s.owner.id);
-        let ((a_type, a_owner), (b_type, b_owner)) = (key(a), key(b));
-        a_type
-            .cmp(&b_type)
+        (a.dtype as u8)
+            .cmp(&(b.dtype as u8))
             .then_with(|| a.element_shape.cmp(&b.element_shape))
-            .then(a_owner.cmp(&b_owner))
-            .then_with(|| a.owner.category.name().cmp(b.owner.category.name()))
-            .then_with(|| a.name.cmp(&b.name))
-            .then_with(|| compare_features(&a.features, &b.features))
-            .then(a.id.cmp(&b.id))
+            .then_with(|| by_owner(a, b))
     });
     let mut groups: Vec<Group> = Vec::new();
     for info in series {
@@ -118,6 +112,14 @@ fn grouped(mut series: Vec<SeriesInfo>) -> Vec<Group> {
         }
     }
     groups
+}
+
+/// The order of the series of a reader: by owner id, owner category, name and features.
+pub(super) fn by_owner(a: &SeriesInfo, b: &SeriesInfo) -> Ordering {
+    (a.owner.id, a.owner.category.name(), &a.name)
+        .cmp(&(b.owner.id, b.owner.category.name(), &b.name))
+        .then_with(|| compare_features(&a.features, &b.features))
+        .then(a.id.cmp(&b.id))
 }
 
 /// Key by key, as words in a dictionary.

@@ -39,6 +39,19 @@ impl Columns {
     /// # Errors
     /// Those of [`RowReader::read`]; `Integrity` for a dataset of which a change failed half-way.
     pub(super) fn read(&mut self, source: &dyn ByteSource, row: usize, out: &mut [u8]) -> Result<bool> {
+        self.visit(source, |rows, dataset| rows.read(dataset, row as u64, out))
+    }
+
+    /// Calls `work` with a reader of the columns, whose addresses hold until it returns. False, and not called, when a
+    /// column no longer holds its array.
+    ///
+    /// # Errors
+    /// As [`Columns::read`], and those of `work`.
+    pub(super) fn visit(
+        &mut self,
+        source: &dyn ByteSource,
+        work: impl FnOnce(&mut RowReader, &RowSource) -> Result<()>,
+    ) -> Result<bool> {
         let state = self.dataset.state.read();
         let dataset = RowSource {
             source,
@@ -58,7 +71,7 @@ impl Columns {
                 &mut stale.insert((state.generation, RowReader::new(&dataset, &self.cells)?)).1
             }
         };
-        rows.read(&dataset, row as u64, out)?;
+        work(rows, &dataset)?;
         Ok(true)
     }
 

@@ -117,6 +117,11 @@ impl RowReader {
         Ok(())
     }
 
+    /// The rows of a band: those that are decoded together.
+    pub(crate) fn height(&self) -> u64 {
+        self.height
+    }
+
     /// Chunks that were inflated so far.
     pub(crate) fn chunks_inflated(&self) -> u64 {
         self.inflated

@@ -4,6 +4,7 @@ use super::arrays::ArrayFile;
 use super::catalog::Catalog;
 use super::read_only_error;
 use super::session::{Promise, Session};
+use crate::array::ArrayHash;
 use crate::series::SeriesId;
 use crate::{Error, Result};
 use parking_lot::{Mutex, RwLock};
@@ -60,6 +61,14 @@ impl Shared {
     /// `Closed`, and those of the catalog.
     pub(crate) fn missing_ids(&self, ids: &[SeriesId]) -> Result<Vec<SeriesId>> {
         self.look(|session| session.catalog().missing_ids(ids))
+    }
+
+    /// Whether any series has this array.
+    ///
+    /// # Errors
+    /// As [`Shared::missing_ids`].
+    pub(crate) fn is_referenced(&self, hash: &ArrayHash) -> Result<bool> {
+        self.look(|session| session.catalog().is_referenced(hash))
     }
 
     pub(crate) fn is_open(&self) -> bool {

@@ -5,35 +5,62 @@ use super::pool::PoolKey;
 use crate::array::{ArrayHash, DType};
 use crate::chunks::Layout;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 /// An array that is a variable of its own.
 #[derive(Debug)]
-pub(super) struct Standalone {
-    pub(super) name: String,
-    pub(super) dtype: DType,
-    pub(super) shape: Vec<u64>,
-    pub(super) layout: Layout,
+pub(crate) struct Standalone {
+    /// Its name in the array file.
+    pub(crate) name: String,
+    /// The type of the elements.
+    pub(crate) dtype: DType,
+    /// The extents.
+    pub(crate) shape: Vec<u64>,
+    /// Where the elements lie.
+    pub(crate) layout: Layout,
     pub(super) fill: Option<Vec<u8>>,
 }
 
 /// Where an array is.
 #[derive(Debug, Clone)]
-pub(super) enum Place {
+pub(crate) enum Place {
+    /// As a column of a dataset.
     Packed(Column),
+    /// As a variable of its own.
     Standalone(Arc<Standalone>),
 }
 
 /// Every array and every dataset of the file. Each hash has one place.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Index {
+    /// Another number whenever an array may have left its place; no two indexes ever have the same.
+    stamp: u64,
     places: HashMap<ArrayHash, Place>,
     /// Every array that is a variable of its own, removed ones included: the variable stays in the file.
     standalone: HashMap<ArrayHash, Arc<Standalone>>,
     pools: HashMap<PoolKey, Vec<Arc<PackedDataset>>>,
 }
 
+/// The number of the next stamp.
+static NEXT_STAMP: AtomicU64 = AtomicU64::new(0);
+
+fn next_stamp() -> u64 {
+    NEXT_STAMP.fetch_add(1, Ordering::Relaxed)
+}
+
+impl Default for Index {
+    fn default() -> Self {
+        Index { stamp: next_stamp(), places: HashMap::new(), standalone: HashMap::new(), pools: HashMap::new() }
+    }
+}
+
 impl Index {
+    /// Changes when an array may have left its place, and when another index takes the place of this one.
+    pub(super) fn stamp(&self) -> u64 {
+        self.stamp
+    }
+
     pub(super) fn place(&self, hash: &ArrayHash) -> Option<&Place> {
         self.places.get(hash)
     }
@@ -78,6 +105,7 @@ impl Index {
 
     pub(super) fn forget(&mut self, hash: &ArrayHash) {
         self.places.remove(hash);
+        self.stamp = next_stamp();
     }
 
     /// Enters a dataset and the arrays that it holds now.

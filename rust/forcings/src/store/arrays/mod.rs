@@ -18,6 +18,7 @@ mod standalone;
 mod write;
 
 pub use compression::Compression;
+pub(crate) use index::{Place, Standalone};
 pub(crate) use inventory::Portion;
 pub(crate) use packed::{Column, PackedDataset};
 pub(crate) use pool::PoolKey;
@@ -28,7 +29,7 @@ use crate::array::ArrayHash;
 use crate::chunks::ByteSource;
 use crate::formats::hdf5::Hdf5File;
 use crate::{Error, Result};
-use index::{Index, Place};
+use index::Index;
 use open::{VERSIONS, VERSION_ATTRIBUTE};
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
@@ -114,6 +115,17 @@ impl ArrayFile {
             Some(Place::Packed(column)) => Some(column.clone()),
             _ => None,
         }
+    }
+
+    /// Where an array is; `None` if it is not stored.
+    pub(crate) fn find(&self, hash: &ArrayHash) -> Option<Place> {
+        self.index.read().place(hash).cloned()
+    }
+
+    /// A number that changes whenever an array may have left its place. While it stays, whatever [`ArrayFile::find`] has
+    /// answered still holds.
+    pub(crate) fn stamp(&self) -> u64 {
+        self.index.read().stamp()
     }
 
     /// The bytes that layouts point into.
