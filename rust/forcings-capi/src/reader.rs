@@ -102,8 +102,9 @@ pub unsafe extern "C" fn forcings_reader_columns(
         // SAFETY: the caller passes writable pointers, as the header asks.
         let outs = unsafe { (Out::new("out_table", out_table)?, Out::new("out_features", out_features)?) };
         with(reader, |r| {
-            let tables = listing::tables(r.groups()[group_index(r, group)?].columns(), None);
-            store::set_tables(&outs, tables);
+            let columns = r.groups()[group_index(r, group)?].columns();
+            let infos: Vec<_> = columns.iter().map(|column| column.info()).collect();
+            store::set_tables(&outs, listing::tables(&infos, None));
             Ok(())
         })
     })

@@ -1,12 +1,13 @@
 //! A sweep allocates nothing once its reader is built.
 
-use forcings::array::{Array, DType};
-use forcings::readers::{ForecastReader, StaticReader};
+use forcings::array::{Array, ArrayView, DType};
+use forcings::readers::{ForecastReader, StaticReader, StaticReaderOptions};
 use forcings::series::{NewSeries, Owner, SeriesData, SeriesType, Windows};
 use forcings::store::{CreateOptions, Filter, Store};
 use forcings::time::{Period, UnixMillis};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::ops::Range;
 
 /// The system's allocator, which counts the requests of each thread.
 struct Counting;
@@ -47,40 +48,87 @@ fn requests() -> u64 {
     REQUESTS.with(Cell::get)
 }
 
+const STEPS: usize = 200;
+const HOUR: Period = Period::hours(1);
+
 #[test]
 fn a_sweep_allocates_nothing() {
-    const STEPS: usize = 200;
     let folder = tempfile::tempdir().unwrap();
     let store = Store::create(folder.path().join("s.nc"), &CreateOptions::default()).unwrap();
     // Chunks of one row and of many, values that compress less and less, an element shape, a shared array.
     let wide: Vec<Array> = (0..700).map(|c| values(vec![STEPS], c)).collect();
     let narrow: Vec<Array> = (0..3).map(|c| values(vec![STEPS, 2], c)).collect();
     let all: Vec<&Array> = wide.iter().chain(&narrow).chain(wide.first()).collect();
-    let series: Vec<NewSeries> = all
-        .iter()
-        .enumerate()
-        .map(|(k, array)| {
-            NewSeries::single(Owner::component(k as i64, "Bus"), "load", UnixMillis(0), Period::hours(1), array.view())
-        })
-        .collect();
-    store.add_bulk(&series).unwrap();
+    add(&store, &all, |k, values| NewSeries::single(owner(k), "load", UnixMillis(0), HOUR, values));
 
-    let filter = Filter { resolution: Some(Period::hours(1)), ..Filter::default() };
-    let mut reader = StaticReader::build(&store, &filter).unwrap();
+    let mut reader = StaticReader::build(&store, &hourly("load")).unwrap();
     assert_eq!(reader.groups().len(), 2);
-    // The first read plans the datasets; the largest chunk may still come.
-    reader.read_step(0).unwrap();
+    assert_eq!(requests_of_a_sweep(&mut reader, 0..STEPS), 0);
+    assert_eq!(reader.groups()[0].dtype(), DType::F64);
+
+    // Starts that differ, so that columns of one dataset are read at several rows.
+    let start = |k: usize| HOUR.add(UnixMillis(0), -(k as i64 % 5)).unwrap();
+    add(&store, &all, |k, values| NewSeries::single(owner(k), "late", start(k), HOUR, values));
+    let options = StaticReaderOptions { filter: hourly("late"), start: Some(UnixMillis(0).into()), extent: Some(150) };
+    let mut reader = StaticReader::with_options(&store, &options).unwrap();
+    assert_eq!(requests_of_a_sweep(&mut reader, 0..150), 0);
+}
+
+#[test]
+fn a_sweep_over_irregular_series_and_step_functions_allocates_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path().join("s.nc"), &CreateOptions::default()).unwrap();
+    // Arrays that are variables of their own, one of which many have, and arrays that are columns of a dataset.
+    let own: Vec<Array> = (0..40).map(|c| values(vec![STEPS], c)).collect();
+    let packed: Vec<Array> = (0..20).map(|c| values(vec![STEPS], 100 + c)).collect();
+    let columns: Vec<&Array> = packed.iter().collect();
+    add(&store, &columns, |k, values| NewSeries::single(owner(k), "load", UnixMillis(0), HOUR, values));
+    let all: Vec<&Array> = own.iter().chain(&packed).chain(own.first()).collect();
+    let instants = |shift: usize| (0..STEPS).map(|i| UnixMillis((i * i + shift) as i64)).collect::<Vec<_>>();
+    add(&store, &all, |k, values| {
+        NewSeries::new(owner(k), "price", SeriesData::NonSequential { timestamps: instants(0), values })
+    });
+    add(&store, &all, |k, values| {
+        NewSeries::new(owner(k), "price", SeriesData::Persistent { timestamps: instants(k % 7), values })
+    });
+    for series_type in [SeriesType::NonSequentialTimeSeries, SeriesType::PersistentTimeSeries] {
+        let filter = Filter { series_type: Some(series_type), ..Filter::default() };
+        let mut reader = StaticReader::build(&store, &filter).unwrap();
+        let first = reader.index_at(UnixMillis(6)).unwrap_or(0);
+        let steps = first..reader.len();
+        assert!(steps.len() >= STEPS);
+        assert_eq!(requests_of_a_sweep(&mut reader, steps), 0);
+    }
+}
+
+/// The requests of a sweep there and back, behind the first read: that plans the datasets, whose largest chunk may still
+/// come.
+fn requests_of_a_sweep(reader: &mut StaticReader, steps: Range<usize>) -> u64 {
+    reader.read_step(steps.start).unwrap();
     let before = requests();
     let mut sum = 0u64;
-    for step in (0..STEPS).chain((0..STEPS).rev()) {
+    for step in steps.clone().chain(steps.rev()) {
         reader.read_step(step).unwrap();
         let instant = reader.timestamp_at(step).unwrap();
         reader.read(instant).unwrap();
         sum += reader.values(0).iter().chain(reader.values(1)).map(|b| u64::from(*b)).sum::<u64>();
     }
-    assert_eq!(requests() - before, 0);
+    let counted = requests() - before;
     assert!(sum > 0);
-    assert_eq!(reader.groups()[0].dtype(), DType::F64);
+    counted
+}
+
+fn owner(k: usize) -> Owner {
+    Owner::component(k as i64, "Bus")
+}
+
+fn hourly(name: &str) -> Filter {
+    Filter { resolution: Some(HOUR), name: Some(name.into()), ..Filter::default() }
+}
+
+fn add<'a>(store: &Store, arrays: &[&'a Array], series: impl Fn(usize, ArrayView<'a>) -> NewSeries<'a>) {
+    let items: Vec<NewSeries> = arrays.iter().enumerate().map(|(k, array)| series(k, array.view())).collect();
+    store.add_bulk(&items).unwrap();
 }
 
 #[test]

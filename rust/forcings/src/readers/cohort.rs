@@ -1,148 +1,175 @@
-//! Which series a reader walks together: one grid for all of them, and their order in groups of one element type and
-//! shape. Knows the catalog's rows only.
+//! Which series a reader walks together: what their types ask them to have in common, and the one timeline that they get.
+//! Knows the catalog's rows only.
 
-use crate::array::DType;
-use crate::series::{FeatureValue, Features, SeriesInfo, SeriesType};
-use crate::store::Filter;
-use crate::time::Grid;
+use super::column::{ColumnInfo, Interner};
+use super::group::Group;
+use super::listed::common_reference;
+use super::options::{Request, Window};
+use super::timeline::Timeline;
+use super::window::steps;
+use crate::series::{SeriesInfo, SeriesType, TimeReference};
+use crate::time::{Grid, UnixMillis};
 use crate::{Error, Result};
-use std::cmp::Ordering;
-
-/// The columns of a reader that share an element type and shape, and so one buffer.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Group {
-    dtype: DType,
-    element_shape: Vec<usize>,
-    columns: Vec<SeriesInfo>,
-}
-
-impl Group {
-    /// The element type.
-    pub fn dtype(&self) -> DType {
-        self.dtype
-    }
-
-    /// The shape of one series' value at one instant; empty for a scalar.
-    pub fn element_shape(&self) -> &[usize] {
-        &self.element_shape
-    }
-
-    /// The series, by owner id, owner category, name and features.
-    pub fn columns(&self) -> &[SeriesInfo] {
-        &self.columns
-    }
-
-    /// Bytes of one series' value at one instant.
-    pub fn element_bytes(&self) -> usize {
-        self.element_shape.iter().product::<usize>() * self.dtype.width()
-    }
-}
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Series that can be read together.
 #[derive(Debug)]
 pub(super) struct Cohort {
-    /// `None` when no series was selected.
-    pub grid: Option<Grid>,
-    /// By type code, then by element shape.
+    pub timeline: Timeline,
+    /// How instants of the timeline are to be spelled.
+    pub reference: Option<TimeReference>,
     pub groups: Vec<Group>,
 }
 
-/// The filter that selects the series of a reader.
-///
-/// # Errors
-/// `InvalidParameter` without a resolution, or for a type that such a reader does not read.
-pub(super) fn checked_filter(filter: &Filter) -> Result<Filter> {
-    if filter.resolution.is_none() {
-        return Err(Error::invalid("a reader walks one grid: name the resolution of its series"));
-    }
-    match filter.series_type {
-        None | Some(SeriesType::SingleTimeSeries) => {
-            Ok(Filter { series_type: Some(SeriesType::SingleTimeSeries), ..filter.clone() })
-        }
-        Some(other) => Err(Error::invalid(format!("a StaticReader reads SingleTimeSeries, not {other}"))),
-    }
+/// A cohort in the making.
+#[derive(Debug)]
+pub(super) struct Intake {
+    axis: Axis,
+    interner: Interner,
+    columns: Vec<ColumnInfo>,
 }
 
-impl Cohort {
-    /// Groups these series.
+/// What is known of the timeline so far.
+#[derive(Debug)]
+enum Axis {
+    /// The grid of the first series.
+    Common(Option<Grid>),
+    /// How far the series are ahead of the window, by lane.
+    Window { window: Window, lanes: Lanes<usize> },
+    /// The instants of irregular series, or the breakpoints of step functions, by lane.
+    Listed { series_type: SeriesType, lanes: Lanes<Arc<[UnixMillis]>> },
+}
+
+/// Distinct values in the order in which they were first seen.
+#[derive(Debug)]
+struct Lanes<T> {
+    known: HashMap<T, u32>,
+    list: Vec<T>,
+}
+
+impl Intake {
+    /// Nothing yet.
+    pub(super) fn new(request: &Request) -> Self {
+        let axis = match (request.series_type, request.window) {
+            (SeriesType::SingleTimeSeries, None) => Axis::Common(None),
+            (SeriesType::SingleTimeSeries, Some(window)) => Axis::Window { window, lanes: Lanes::new() },
+            (series_type, _) => Axis::Listed { series_type, lanes: Lanes::new() },
+        };
+        Intake { axis, interner: Interner::default(), columns: Vec::new() }
+    }
+
+    /// Takes in a series.
     ///
     /// # Errors
-    /// `InvalidParameter` when they are not all on one grid, naming the first that differs from the first, or when they
-    /// have no steps; `Integrity` for a row without a grid.
-    pub(super) fn new(selected: Vec<SeriesInfo>) -> Result<Self> {
-        let Some(first) = selected.first() else { return Ok(Cohort { grid: None, groups: Vec::new() }) };
-        let grid = first.grid()?;
-        for other in &selected[1..] {
-            let its = other.grid()?;
-            if its != grid {
-                return Err(Error::invalid(format!(
-                    "a reader walks one grid: {other} has {}, but {first} has {}; narrow the filter (by owner, name, \
-                     features or ids) to the series of one grid",
-                    steps(&its),
-                    steps(&grid)
-                )));
+    /// `InvalidParameter` when it is not on the grid of the first one, or has no step where the window starts; `Integrity`
+    /// for a row without a time axis.
+    pub(super) fn push(&mut self, info: SeriesInfo) -> Result<()> {
+        let mut instants = None;
+        let lane = match &mut self.axis {
+            Axis::Common(known) => {
+                let its = info.grid()?;
+                let grid = *known.get_or_insert(its);
+                if its != grid {
+                    return Err(divergent(&info, &its, &self.columns[0], &grid));
+                }
+                0
             }
-        }
-        if grid.is_empty() {
+            Axis::Window { window, lanes } => {
+                let offset = window.offset(&info)?;
+                lanes.lane(offset)
+            }
+            Axis::Listed { lanes, .. } => {
+                let lane = match lanes.known.get(info.instants()?) {
+                    Some(lane) => *lane,
+                    None => lanes.lane(info.instants()?.into()),
+                };
+                instants = Some(lanes.list[lane as usize].clone());
+                lane
+            }
+        };
+        self.columns.push(self.interner.column(info, instants, lane));
+        Ok(())
+    }
+
+    /// The cohort of the series that were taken in. It has neither instants nor groups when there were none.
+    ///
+    /// # Errors
+    /// `InvalidParameter` when they have no timeline together, naming series that are in the way: other instants, a window
+    /// that one of them does not cover, no instants at all, faces of wall clocks beside instants.
+    pub(super) fn finish(self) -> Result<Cohort> {
+        let Intake { axis, columns, .. } = self;
+        let Some(first) = columns.first() else {
+            return Ok(Cohort { timeline: Timeline::Nothing, reference: None, groups: Vec::new() });
+        };
+        let timeline = match axis {
+            Axis::Common(grid) => Timeline::Steps { grid: grid.map_or_else(|| first.grid(), Ok)?, offsets: vec![0] },
+            Axis::Window { window, lanes } => {
+                Timeline::Steps { grid: window.grid(&columns, &lanes.list)?, offsets: lanes.list }
+            }
+            Axis::Listed { series_type: SeriesType::PersistentTimeSeries, lanes } => {
+                let mut union: Vec<UnixMillis> = lanes.list.iter().flat_map(|lane| lane.iter().copied()).collect();
+                // The lanes are ascending runs, which this kind of sorting merges.
+                union.sort();
+                union.dedup();
+                Timeline::Breakpoints { union, lanes: lanes.list }
+            }
+            Axis::Listed { lanes, .. } => match &lanes.list[..] {
+                [instants] => Timeline::Instants(instants.clone()),
+                several => return Err(several_vectors(&columns, several)),
+            },
+        };
+        if timeline.len() == 0 {
             return Err(Error::invalid(format!("there is nothing to read: {first} has no steps")));
         }
-        Ok(Cohort { grid: Some(grid), groups: grouped(selected) })
+        let reference = common_reference("StaticReader", &columns)?;
+        Ok(Cohort { timeline, reference, groups: Group::of(columns) })
     }
 }
 
-fn steps(grid: &Grid) -> String {
-    format!("{} steps of {} from {}", grid.len(), grid.period(), grid.start())
-}
-
-fn grouped(mut series: Vec<SeriesInfo>) -> Vec<Group> {
-    series.sort_by(|a, b| {
-        (a.dtype as u8)
-            .cmp(&(b.dtype as u8))
-            .then_with(|| a.element_shape.cmp(&b.element_shape))
-            .then_with(|| by_owner(a, b))
-    });
-    let mut groups: Vec<Group> = Vec::new();
-    for info in series {
-        match groups.last_mut().filter(|g| g.dtype == info.dtype && g.element_shape == info.element_shape) {
-            Some(group) => group.columns.push(info),
-            None => {
-                let element_shape = info.element_shape.clone();
-                groups.push(Group { dtype: info.dtype, element_shape, columns: vec![info] });
-            }
-        }
+impl<T: Clone + Eq + std::hash::Hash> Lanes<T> {
+    fn new() -> Self {
+        Lanes { known: HashMap::new(), list: Vec::new() }
     }
-    groups
+
+    /// The lane of a value, a new one if it was not seen before.
+    fn lane(&mut self, value: T) -> u32 {
+        *self.known.entry(value).or_insert_with_key(|value| {
+            self.list.push(value.clone());
+            (self.list.len() - 1) as u32
+        })
+    }
 }
 
-/// The order of the series of a reader: by owner id, owner category, name and features.
-pub(super) fn by_owner(a: &SeriesInfo, b: &SeriesInfo) -> Ordering {
-    (a.owner.id, a.owner.category.name(), &a.name)
-        .cmp(&(b.owner.id, b.owner.category.name(), &b.name))
-        .then_with(|| compare_features(&a.features, &b.features))
-        .then(a.id.cmp(&b.id))
+fn divergent(other: &SeriesInfo, its: &Grid, first: &ColumnInfo, grid: &Grid) -> Error {
+    Error::invalid(format!(
+        "a reader walks one grid, but {other} and {first} are on different ones: {}, the other {}; give the reader a start \
+         (and an extent) that all of them cover, or narrow the filter to one grid (by initial and length) or to other series",
+        steps(its),
+        steps(grid).trim_start_matches("it "),
+    ))
 }
 
-/// Key by key, as words in a dictionary.
-fn compare_features(a: &Features, b: &Features) -> Ordering {
-    let by_pair = a.iter().zip(b.iter()).map(|((a_key, a), (b_key, b))| a_key.cmp(b_key).then(compare_values(a, b)));
-    by_pair.into_iter().find(|o| o.is_ne()).unwrap_or(a.len().cmp(&b.len()))
+fn several_vectors(columns: &[ColumnInfo], vectors: &[Arc<[UnixMillis]>]) -> Error {
+    let other = columns.iter().find(|column| column.lane() == 1).expect("each lane has the column it was made for");
+    Error::invalid(format!(
+        "a reader walks one list of instants, but the {} series have {} different ones: {} has {}, {other} has {}; narrow \
+         the filter to series of one list, and build a reader for each",
+        columns.len(),
+        vectors.len(),
+        columns[0],
+        instants(&vectors[0]),
+        instants(&vectors[1]),
+    ))
 }
 
-fn compare_values(a: &FeatureValue, b: &FeatureValue) -> Ordering {
-    let kind = |value: &FeatureValue| match value {
-        FeatureValue::Int(_) => 0,
-        FeatureValue::Float(_) => 1,
-        FeatureValue::Bool(_) => 2,
-        FeatureValue::Text(_) => 3,
-    };
-    match (a, b) {
-        (FeatureValue::Int(a), FeatureValue::Int(b)) => a.cmp(b),
-        (FeatureValue::Float(a), FeatureValue::Float(b)) => a.total_cmp(b),
-        (FeatureValue::Bool(a), FeatureValue::Bool(b)) => a.cmp(b),
-        (FeatureValue::Text(a), FeatureValue::Text(b)) => a.cmp(b),
-        _ => kind(a).cmp(&kind(b)),
+fn instants(vector: &[UnixMillis]) -> String {
+    match vector {
+        [] => "none".into(),
+        [only] => format!("the one {only}"),
+        [first, .., last] => format!("{} from {first} to {last}", vector.len()),
     }
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -1,15 +1,26 @@
 //! Readers: the columnar way through a store. A reader is a plan that is built once over a filter; then every read
 //! fills the same buffers with the values of all its series at one instant.
 
-mod coherence;
 mod cohort;
+mod column;
 mod columns;
 mod forecast;
+mod group;
+mod listed;
+mod options;
+mod plan;
+mod readahead;
 mod rows;
 mod static_reader;
+mod timeline;
+mod variable;
+mod window;
 
-pub use cohort::Group;
-pub use forecast::{ForecastEntry, ForecastReader, ForecastSlot, Timeline};
+pub use column::ColumnInfo;
+pub use forecast::{ForecastEntry, ForecastReader, ForecastSlot, ForecastTimeline};
+pub use group::Group;
+pub use options::StaticReaderOptions;
+pub use readahead::DEFAULT_READAHEAD;
 pub use static_reader::StaticReader;
 
 #[cfg(test)]

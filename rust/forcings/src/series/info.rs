@@ -66,6 +66,22 @@ impl SeriesInfo {
         })
     }
 
+    /// The instants of an irregular series: as many as its steps, and ascending.
+    ///
+    /// # Errors
+    /// `Integrity` when the catalog has no such instants.
+    pub(crate) fn instants(&self) -> Result<&[UnixMillis]> {
+        let timestamps =
+            self.timestamps.as_deref().ok_or_else(|| Error::Integrity(format!("{self} has no timestamps")))?;
+        if self.length != Some(timestamps.len() as u64) {
+            return Err(Error::Integrity(format!("{self} has {} timestamps and another length", timestamps.len())));
+        }
+        if !timestamps.is_sorted_by(|a, b| a < b) {
+            return Err(Error::Integrity(format!("the timestamps of {self} do not ascend")));
+        }
+        Ok(timestamps)
+    }
+
     /// The windows of a forecast; `None` for another type.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! What a time series is: its owner, its identity, its features, and the rules that a new one must keep.
 //! Where series are stored is the [`store`](crate::store)'s business.
 
+mod bound;
 mod data;
 mod features;
 mod info;
@@ -10,6 +11,7 @@ mod rules;
 mod time_reference;
 mod windows;
 
+pub use bound::{Bound, TimeRange};
 pub use data::SeriesData;
 pub use features::{FeatureValue, Features, FeaturesHash};
 pub use info::{Series, SeriesInfo};

@@ -5,7 +5,7 @@ mod part;
 
 use super::{Filter, Store};
 use crate::array::DType;
-use crate::series::{Series, SeriesId, SeriesInfo};
+use crate::series::{Bound, Series, SeriesId, SeriesInfo, TimeRange};
 use crate::time::UnixMillis;
 use crate::{Error, Result};
 use part::Part;
@@ -26,23 +26,38 @@ impl Store {
     /// `NotFound` when there is none with this id or its array is missing, `Integrity` when the row contradicts itself or
     /// the array, `Closed`, and errors of the files.
     pub fn read(&self, id: SeriesId) -> Result<Series> {
-        self.read_part(Part::whole(self.fitting(id)?)?)
+        self.read_part(Part::whole(self.row(id)?)?)
     }
 
-    /// What of a series lies in `[from, to)`. A bound that is `None` is the series' own.
+    /// What of a series lies in `[from, to)`, by [`Store::read_within`]'s rules; the bounds float.
+    ///
+    /// # Errors
+    /// As [`Store::read_within`].
+    pub fn read_range(&self, id: SeriesId, from: Option<UnixMillis>, to: Option<UnixMillis>) -> Result<Series> {
+        self.read_part(Part::overlapping(self.row(id)?, from, to)?)
+    }
+
+    /// What of each series lies in a range, in the order of the ids; an id may repeat.
     ///
     /// - `SingleTimeSeries`: the steps whose cover overlaps the range. A start inside a step begins with that step, an end
     ///   inside a step includes it, and bounds outside are the series' own.
     /// - `NonSequentialTimeSeries`: the instants inside the range.
-    /// - `PersistentTimeSeries`: the breakpoint in force at `from`, and those inside the range; none if it is empty.
-    /// - Forecasts: the windows that start inside the range. `from` must be the start of one, or lie before the first.
+    /// - `PersistentTimeSeries`: the breakpoint in force at the start, and those inside the range; none if it is empty.
+    /// - Forecasts: the windows that start inside the range. It must start with one, or before the first.
     ///
     /// # Errors
-    /// As [`Store::read`]; `InvalidParameter` when `to` lies before `from`, when a `PersistentTimeSeries` has no value at
-    /// `from`, when no window starts there, or when the steps make no grid of their own (a calendar period cut at a shortened
-    /// month end).
-    pub fn read_range(&self, id: SeriesId, from: Option<UnixMillis>, to: Option<UnixMillis>) -> Result<Series> {
-        self.read_part(Part::overlapping(self.fitting(id)?, from, to)?)
+    /// As [`Store::read`]; `InvalidParameter` when the end lies before the start, when a bound does not fit a series or the
+    /// range has not one meaning for all of them ([`Bound`]), when a `PersistentTimeSeries` has no value at the start, when
+    /// no window starts there, or when the steps make no grid of their own (a calendar period cut at a shortened month end).
+    pub fn read_within(&self, ids: &[SeriesId], range: &TimeRange) -> Result<Vec<Series>> {
+        if *range == TimeRange::default() {
+            return self.read_many(ids);
+        }
+        let rows = self.shared.look(|session| session.catalog().find_many(ids))?;
+        range.check(&rows)?;
+        let (from, to) = (range.from.map(Bound::digits), range.to.map(Bound::digits));
+        let part = |row| self.read_part(Part::overlapping(self.fitting(row)?, from, to)?);
+        rows.into_iter().map(part).collect()
     }
 
     /// Many whole series, in the order of the ids; an id may repeat. Every chunk is decoded once, on all cores.
@@ -79,9 +94,12 @@ impl Store {
         series.collect()
     }
 
-    /// The row of a series, which says of its array what the array file says.
-    fn fitting(&self, id: SeriesId) -> Result<SeriesInfo> {
-        let info = self.shared.look(|session| session.catalog().find(id))?;
+    fn row(&self, id: SeriesId) -> Result<SeriesInfo> {
+        self.fitting(self.shared.look(|session| session.catalog().find(id))?)
+    }
+
+    /// The same row, if it says of its array what the array file says.
+    fn fitting(&self, info: SeriesInfo) -> Result<SeriesInfo> {
         let (dtype, shape) = self.shared.arrays()?.shape(&info.hash).map_err(|e| missing(&info, e))?;
         check_fit(&info, dtype, &shape).map(|()| info)
     }

@@ -1,11 +1,11 @@
 //! The state that all handles and readers of one open store share, and its end.
 
 use super::arrays::ArrayFile;
-use super::catalog::Catalog;
+use super::catalog::{Catalog, Filter};
 use super::read_only_error;
 use super::session::{Promise, Session};
 use crate::array::ArrayHash;
-use crate::series::SeriesId;
+use crate::series::{SeriesId, SeriesInfo};
 use crate::{Error, Result};
 use parking_lot::{Mutex, RwLock};
 use std::fmt;
@@ -69,6 +69,14 @@ impl Shared {
     /// As [`Shared::missing_ids`].
     pub(crate) fn is_referenced(&self, hash: &ArrayHash) -> Result<bool> {
         self.look(|session| session.catalog().is_referenced(hash))
+    }
+
+    /// Gives every series that matches to `visit`, by ascending id. `visit` must not use the store.
+    ///
+    /// # Errors
+    /// `Closed`, those of the catalog, and those of `visit`.
+    pub(crate) fn visit(&self, filter: &Filter, visit: &mut dyn FnMut(SeriesInfo) -> Result<()>) -> Result<()> {
+        self.look(|session| session.catalog().visit(filter, visit))
     }
 
     pub(crate) fn is_open(&self) -> bool {

@@ -2,6 +2,7 @@
 
 mod atomicity;
 mod derived;
+mod duplicates;
 mod forecasts;
 mod irregular;
 mod model;

@@ -1,10 +1,10 @@
-//! A dense forecast that is a variable of its own: it is stored in blocks of windows, of which the last one that was used
-//! is kept, window by window. A sweep in either direction decodes every block once.
+//! The blocks of windows that a dense forecast, a variable of its own, is stored in: which windows each has, and how it is
+//! decoded into windows one behind the other. Nothing in it changes, so any thread may use it.
 
+use super::shape::WindowShape;
 use crate::array::ArrayHash;
-use crate::chunks::{
-    check_expansion, fetch_chunk, is_filtered, ByteSource, ChunkEntry, ChunkSite, ChunkTable, Layout, Scratch,
-};
+use crate::chunks::{check_expansion, fetch_chunk, is_filtered, ByteSource, ChunkSite, ChunkTable, Layout};
+use crate::readers::readahead::Bench;
 use crate::store::arrays::{ArrayFile, Standalone};
 use crate::{Error, Result};
 use std::ops::Range;
@@ -13,15 +13,7 @@ use std::sync::Arc;
 /// The bytes of a block of windows that are not stored in blocks.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// What all forecasts of a reader decode with.
-#[derive(Default)]
-pub(super) struct Bench {
-    scratch: Scratch,
-    /// A block as it is stored.
-    plain: Vec<u8>,
-}
-
-/// The windows of one array.
+/// The blocks of one array.
 pub(super) struct Blocks {
     hash: ArrayHash,
     array: Arc<Standalone>,
@@ -31,72 +23,17 @@ pub(super) struct Blocks {
     /// Windows of a block.
     edge: usize,
     /// Whether a chunk of the file is a block.
-    whole: bool,
-    /// The block that is held.
-    held: Option<usize>,
-    /// Its windows, one behind the other.
-    windows: Vec<u8>,
-    /// Its bytes in the reader's buffer.
-    at: Range<usize>,
-    inflated: u64,
-}
-
-/// How the windows of an array are interleaved: before the axis that counts them lie `outer` positions, behind it `inner`
-/// bytes.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct WindowShape {
-    outer: usize,
-    inner: usize,
-}
-
-impl WindowShape {
-    /// That of an array of this shape, whose windows are counted along `axis`.
-    pub(super) fn new(shape: &[usize], axis: usize, width: usize) -> Self {
-        let product = |extents: &[usize]| extents.iter().product::<usize>();
-        WindowShape { outer: product(&shape[..axis]), inner: product(&shape[axis + 1..]) * width }
-    }
-
-    /// Bytes of one window.
-    pub(super) fn bytes(&self) -> usize {
-        self.outer * self.inner
-    }
-
-    /// Takes interleaved windows apart: of `from`, which has `extent` of them, the first ones into `to`, one behind the
-    /// other, as many as there is room for.
-    pub(super) fn part(&self, from: &[u8], extent: usize, to: &mut [u8]) {
-        // Elements of a known size are copied by one instruction instead of a call.
-        fn fixed<const N: usize>(from: &[u8], to: &mut [u8], stride: usize) {
-            for (value, window) in from.chunks_exact(N).zip(to.chunks_mut(stride)) {
-                window[..N].copy_from_slice(value);
-            }
-        }
-        if to.is_empty() {
-            return;
-        }
-        for (outer, windows) in from.chunks_exact(extent * self.inner).enumerate() {
-            let to = &mut to[outer * self.inner..];
-            match self.inner {
-                8 => fixed::<8>(windows, to, self.bytes()),
-                4 => fixed::<4>(windows, to, self.bytes()),
-                inner => {
-                    for (value, window) in windows.chunks_exact(inner).zip(to.chunks_mut(self.bytes())) {
-                        window[..inner].copy_from_slice(value);
-                    }
-                }
-            }
-        }
-    }
+    stored: bool,
 }
 
 impl Blocks {
-    /// The windows of `array`, of this shape, along `axis`. Makes room for its largest block in `bench`.
+    /// The blocks of `array`, of this shape, whose windows are counted along `axis`. Makes room for the largest in `bench`.
     ///
     /// # Errors
     /// `Format` when its chunk table is damaged or claims what cannot be.
     pub(super) fn new(
         (hash, array): (ArrayHash, Arc<Standalone>),
         (shape, axis): (&[usize], usize),
-        at: Range<usize>,
         source: &dyn ByteSource,
         bench: &mut Bench,
     ) -> Result<Self> {
@@ -107,12 +44,10 @@ impl Blocks {
             (None, Layout::Chunked(table)) => table.chunk_shape.get(axis).copied().unwrap_or(1),
             (None, _) => (BLOCK_BYTES / windows.bytes().max(1)) as u64,
         };
-        let whole = table.is_some();
+        let stored = table.is_some();
         let edge = usize::try_from(edge).unwrap_or(usize::MAX).max(1);
-        let edge = if whole { edge } else { edge.min(count.max(1)) };
-        let (held, room) = (None, Vec::new());
-        let blocks =
-            Blocks { hash, array, shape: windows, axis, count, edge, whole, held, windows: room, at, inflated: 0 };
+        let edge = if stored { edge } else { edge.min(count.max(1)) };
+        let blocks = Blocks { hash, array, shape: windows, axis, count, edge, stored };
         if let Some(table) = whole_windows(&blocks.array, axis) {
             let stored = table.entries.iter().filter(|entry| !entry.is_absent());
             if let Some(&largest) = stored.max_by_key(|entry| entry.size) {
@@ -126,67 +61,86 @@ impl Blocks {
         Ok(blocks)
     }
 
-    /// Whether the array is still where it was.
-    pub(super) fn is_place(&self, array: &Arc<Standalone>) -> bool {
-        Arc::ptr_eq(&self.array, array)
-    }
-
     /// The hash of the array.
     pub(super) fn hash(&self) -> &ArrayHash {
         &self.hash
     }
 
-    /// Copies a window into the reader's buffer.
+    /// Whether the array is still where it was.
+    pub(super) fn is_place(&self, array: &Arc<Standalone>) -> bool {
+        Arc::ptr_eq(&self.array, array)
+    }
+
+    /// Windows of a block.
+    pub(super) fn edge(&self) -> usize {
+        self.edge
+    }
+
+    /// Whether a chunk of the file is a block, so that any thread can decode it.
+    pub(super) fn are_stored(&self) -> bool {
+        self.stored
+    }
+
+    /// The number of blocks.
+    pub(super) fn len(&self) -> usize {
+        self.count.div_ceil(self.edge)
+    }
+
+    /// Bytes of the largest block.
+    pub(super) fn bytes(&self) -> usize {
+        self.edge.min(self.count) * self.shape.bytes()
+    }
+
+    /// Bytes of one window.
+    pub(super) fn window_bytes(&self) -> usize {
+        self.shape.bytes()
+    }
+
+    /// Bytes of a block, of which the last may be smaller.
+    pub(super) fn bytes_of(&self, block: usize) -> usize {
+        self.range(block).len() * self.shape.bytes()
+    }
+
+    /// Decodes a block that is a chunk of the file into the first bytes of `out`, and answers how many chunks it inflated.
     ///
     /// # Errors
-    /// `Format` when a chunk is damaged or lies outside the file, `Integrity` when it was never written, `Unsupported` for
-    /// unknown filters, `Io`.
-    pub(super) fn read(&mut self, arrays: &ArrayFile, window: usize, bench: &mut Bench, out: &mut [u8]) -> Result<()> {
-        let block = window / self.edge;
-        if self.held != Some(block) {
-            self.held = None;
-            self.load(arrays, block, bench)?;
-            self.held = Some(block);
-        }
-        let bytes = self.shape.bytes();
-        out[self.at.clone()].copy_from_slice(&self.windows[window % self.edge * bytes..][..bytes]);
-        Ok(())
-    }
-
-    /// Chunks that were inflated so far; those of arrays whose chunks hold parts of windows do not count.
-    pub(super) fn chunks_inflated(&self) -> u64 {
-        self.inflated
-    }
-
-    fn load(&mut self, arrays: &ArrayFile, block: usize, bench: &mut Bench) -> Result<()> {
-        let range = block * self.edge..((block + 1) * self.edge).min(self.count);
-        let len = range.len() * self.shape.bytes();
-        let source = &**arrays.source();
-        if !self.whole {
-            let part = arrays.read_slab(&self.hash, self.axis, range.clone())?;
-            grow(&mut self.windows, self.edge.min(self.count) * self.shape.bytes())?;
-            self.shape.part(part.bytes(), range.len(), &mut self.windows[..len]);
-            return Ok(());
-        }
-        let Layout::Chunked(table) = &self.array.layout else { return Err(self.damaged(source)) };
-        let entry = *table.entries.get(block).ok_or_else(|| self.damaged(source))?;
-        self.check(source, table, block, entry)?;
-        let plain = grow(&mut bench.plain, self.chunk_bytes()?)?;
-        // Of the largest block, so that no later one has to make it larger.
-        grow(&mut self.windows, self.edge.min(self.count) * self.shape.bytes())?;
-        fetch_chunk(source, entry, &table.filters, plain, &mut bench.scratch, &self.site(source, block))?;
-        self.shape.part(plain, self.edge, &mut self.windows[..len]);
-        self.inflated += u64::from(is_filtered(&table.filters, entry.filter_mask));
-        Ok(())
-    }
-
-    /// Refuses a chunk that was never written or cannot hold a block.
-    fn check(&self, source: &dyn ByteSource, table: &ChunkTable, chunk: usize, entry: ChunkEntry) -> Result<()> {
+    /// `Format` when the chunk is damaged or lies outside the file, `Integrity` when it was never written, `Unsupported`
+    /// for unknown filters, `Io`.
+    pub(super) fn decode(
+        &self,
+        source: &dyn ByteSource,
+        block: usize,
+        out: &mut [u8],
+        bench: &mut Bench,
+    ) -> Result<u64> {
+        let damaged = || Error::format(source.path(), format!("{}: its chunks do not fit its shape", self.array.name));
+        let Layout::Chunked(table) = &self.array.layout else { return Err(damaged()) };
+        let entry = *table.entries.get(block).ok_or_else(damaged)?;
         if entry.is_absent() {
             let path = source.path().display();
-            return Err(Error::Integrity(format!("{path}: chunk {chunk} of {} was never written", self.array.name)));
+            return Err(Error::Integrity(format!("{path}: chunk {block} of {} was never written", self.array.name)));
         }
-        check_expansion(entry, &table.filters, self.chunk_bytes()?, &self.site(source, chunk))
+        let (site, len) = (self.site(source, block), self.chunk_bytes()?);
+        check_expansion(entry, &table.filters, len, &site)?;
+        let plain = grow(&mut bench.plain, len)?;
+        fetch_chunk(source, entry, &table.filters, plain, &mut bench.scratch, &site)?;
+        self.shape.part(plain, self.edge, &mut out[..self.bytes_of(block)]);
+        Ok(u64::from(is_filtered(&table.filters, entry.filter_mask)))
+    }
+
+    /// Reads a block of which no chunk of the file has all.
+    ///
+    /// # Errors
+    /// As [`Blocks::decode`].
+    pub(super) fn gather(&self, arrays: &ArrayFile, block: usize, out: &mut [u8]) -> Result<()> {
+        let range = self.range(block);
+        let part = arrays.read_slab(&self.hash, self.axis, range.clone())?;
+        self.shape.part(part.bytes(), range.len(), &mut out[..self.bytes_of(block)]);
+        Ok(())
+    }
+
+    fn range(&self, block: usize) -> Range<usize> {
+        block * self.edge..((block + 1) * self.edge).min(self.count)
     }
 
     fn chunk_bytes(&self) -> Result<usize> {
@@ -197,10 +151,6 @@ impl Blocks {
 
     fn site<'a>(&'a self, source: &'a dyn ByteSource, chunk: usize) -> ChunkSite<'a> {
         ChunkSite { path: source.path(), what: &self.array.name, chunk }
-    }
-
-    fn damaged(&self, source: &dyn ByteSource) -> Error {
-        Error::format(source.path(), format!("{}: its chunks do not fit its shape", self.array.name))
     }
 }
 
@@ -216,7 +166,7 @@ fn whole_windows(array: &Standalone, axis: usize) -> Option<&ChunkTable> {
 }
 
 /// The first `len` bytes of a buffer that only ever grows.
-fn grow(buffer: &mut Vec<u8>, len: usize) -> Result<&mut [u8]> {
+pub(super) fn grow(buffer: &mut Vec<u8>, len: usize) -> Result<&mut [u8]> {
     if buffer.len() < len {
         buffer
             .try_reserve_exact(len - buffer.len())
@@ -224,38 +174,4 @@ fn grow(buffer: &mut Vec<u8>, len: usize) -> Result<&mut [u8]> {
         buffer.resize(len, 0);
     }
     Ok(&mut buffer[..len])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn windows_are_taken_apart_whatever_lies_around_their_axis() {
-        for (shape, axis, width) in [
-            (vec![3, 5], 1, 8),
-            (vec![3, 5], 1, 4),
-            (vec![2, 3, 5], 2, 1),
-            (vec![3, 5, 2], 1, 8),
-            (vec![2, 3, 5, 4], 2, 1),
-            (vec![1, 5], 1, 8),
-            (vec![3, 5, 0], 1, 8),
-        ] {
-            let len = shape.iter().product::<usize>() * width;
-            let from: Vec<u8> = (0..len).map(|k| (k * 37) as u8).collect();
-            let windows = WindowShape::new(&shape, axis, width);
-            let inner = shape[axis + 1..].iter().product::<usize>() * width;
-            for count in 0..=shape[axis] {
-                let mut to = vec![0xaa; count * windows.bytes()];
-                windows.part(&from, shape[axis], &mut to);
-                let mut expected = Vec::new();
-                for w in 0..count {
-                    for row in from.chunks(shape[axis] * inner.max(1)).filter(|_| inner > 0) {
-                        expected.extend_from_slice(&row[w * inner..(w + 1) * inner]);
-                    }
-                }
-                assert_eq!(to, expected, "{shape:?} {count}");
-            }
-        }
-    }
 }

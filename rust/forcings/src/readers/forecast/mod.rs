@@ -1,16 +1,19 @@
 //! `ForecastReader`: a window of many forecasts at once. `selection` says which forecasts and which of them share a read,
-//! `plan` where their arrays are; `blocks` reads dense forecasts, `track` those that are derived from packed series.
+//! `plan` where their arrays are; `dense` reads dense forecasts, `track` those that are derived from packed series.
 
 mod blocks;
+mod dense;
 mod plan;
 mod ring;
 mod selection;
+mod shape;
 mod timeline;
 mod track;
 
 pub use selection::{ForecastEntry, ForecastSlot};
-pub use timeline::Timeline;
+pub use timeline::ForecastTimeline;
 
+use super::readahead::DEFAULT_READAHEAD;
 use crate::series::{SeriesId, SeriesType, TimeReference};
 use crate::store::{Filter, Shared, Store};
 use crate::time::UnixMillis;
@@ -38,6 +41,8 @@ pub struct ForecastReader {
     ids: Vec<SeriesId>,
     /// The store's count of removals when every array was last known to belong to a series.
     removals: u64,
+    /// Bytes that are decoded ahead at most.
+    readahead: usize,
     /// `None` after arrays moved, until they are found again.
     plan: Option<Plan>,
     /// Chunks that earlier plans inflated.
@@ -63,9 +68,27 @@ impl ForecastReader {
             .try_reserve_exact(selection.bytes)
             .map_err(|_| Error::Integrity(format!("there is no memory for windows of {} bytes", selection.bytes)))?;
         buffer.resize(selection.bytes, 0);
-        let plan = Some(Plan::new(&*shared.arrays()?, &selection.slots, &selection.entries)?);
-        let filled = false;
-        Ok(ForecastReader { shared, series_type, selection, buffer, filled, ids, removals, plan, inflated: 0 })
+        let readahead = DEFAULT_READAHEAD;
+        let plan = Some(Plan::new(&*shared.arrays()?, &selection.slots, &selection.entries, readahead)?);
+        Ok(ForecastReader {
+            shared,
+            series_type,
+            selection,
+            buffer,
+            filled: false,
+            ids,
+            removals,
+            readahead,
+            plan,
+            inflated: 0,
+        })
+    }
+
+    /// Lets a sweep decode this many bytes ahead at most, on native threads that all readers share, from the next read on;
+    /// 0 for none. It takes a few reads in one direction; other reads cost nothing more.
+    pub fn set_readahead(&mut self, bytes: usize) {
+        self.readahead = bytes;
+        self.inflated += self.plan.take().map_or(0, |plan| plan.chunks_inflated());
     }
 
     /// The number of windows.
@@ -79,7 +102,7 @@ impl ForecastReader {
     }
 
     /// The timeline that every entry is on; `None` when the filter matched nothing.
-    pub fn timeline(&self) -> Option<&Timeline> {
+    pub fn timeline(&self) -> Option<&ForecastTimeline> {
         self.selection.timeline.as_ref()
     }
 
@@ -149,7 +172,9 @@ impl ForecastReader {
         for _ in 0..MAX_LOOKUPS {
             let plan = match &mut self.plan {
                 Some(plan) => plan,
-                none => none.insert(Plan::new(&arrays, &self.selection.slots, &self.selection.entries)?),
+                none => {
+                    none.insert(Plan::new(&arrays, &self.selection.slots, &self.selection.entries, self.readahead)?)
+                }
             };
             if plan.read(&arrays, k, &mut self.buffer)? {
                 self.filled = true;
@@ -176,7 +201,7 @@ impl ForecastReader {
         self.inflated + self.plan.as_ref().map_or(0, Plan::chunks_inflated)
     }
 
-    fn known_timeline(&self) -> Result<&Timeline> {
+    fn known_timeline(&self) -> Result<&ForecastTimeline> {
         self.selection.timeline.as_ref().ok_or_else(|| {
             Error::NotFound(format!(
                 "there is nothing to read: the filter of this reader matched no {} of {}",

@@ -1,10 +1,13 @@
 //! Where the windows of every slot come from, for the places that the arrays have now. An array may lie where its first
 //! writer put it: a dense forecast in a packed column, a regular series in a variable of its own.
 
-use super::blocks::{Bench, Blocks, WindowShape};
+use super::blocks::Blocks;
+use super::dense::Dense;
 use super::selection::{Access, ForecastEntry, ForecastSlot};
+use super::shape::WindowShape;
 use super::track::Track;
 use crate::array::{Array, ArrayHash};
+use crate::readers::readahead::Bench;
 use crate::store::arrays::{ArrayFile, PackedDataset, Place};
 use crate::{Error, ErrorKind, Result};
 use std::collections::HashMap;
@@ -16,7 +19,7 @@ pub(super) struct Plan {
     /// The array file's when every place was last known to hold.
     stamp: u64,
     tracks: Vec<Track>,
-    blocks: Vec<Blocks>,
+    dense: Vec<Dense>,
     whole: Vec<Whole>,
     bench: Bench,
 }
@@ -32,14 +35,20 @@ struct Whole {
 }
 
 impl Plan {
-    /// Looks every array up by its hash.
+    /// Looks every array up by its hash. `readahead` is the number of bytes that are decoded ahead at most.
     ///
     /// # Errors
     /// `NotFound` naming a forecast whose array is gone, `Integrity` when the catalog says something else of an array than
     /// the array file; errors of the file.
-    pub(super) fn new(arrays: &ArrayFile, slots: &[ForecastSlot], entries: &[ForecastEntry]) -> Result<Self> {
+    pub(super) fn new(
+        arrays: &ArrayFile,
+        slots: &[ForecastSlot],
+        entries: &[ForecastEntry],
+        readahead: usize,
+    ) -> Result<Self> {
         let mut plan = Plan { stamp: arrays.stamp(), ..Plan::default() };
         let mut datasets: HashMap<*const PackedDataset, usize> = HashMap::new();
+        let mut widths: HashMap<(usize, bool), usize> = HashMap::new();
         let mut kept: Vec<&ForecastSlot> = Vec::new();
         for slot in slots {
             let info = entries[slot.entry].info();
@@ -69,11 +78,19 @@ impl Plan {
                 }
                 (Access::Dense { axis }, Some(Place::Standalone(array))) => {
                     let (array, source) = ((slot.hash, array), &**arrays.source());
-                    plan.blocks.push(Blocks::new(array, (&shape, axis), slot.at.clone(), source, &mut plan.bench)?);
+                    let blocks = Blocks::new(array, (&shape, axis), source, &mut plan.bench)?;
+                    let dense = *widths.entry((blocks.edge(), blocks.are_stored())).or_insert_with(|| {
+                        plan.dense.push(Dense::default());
+                        plan.dense.len() - 1
+                    });
+                    plan.dense[dense].push(blocks, slot.at.clone());
                 }
                 _ => kept.push(slot),
             }
         }
+        let each = readahead / (plan.tracks.len() + plan.dense.len()).max(1);
+        plan.tracks.iter_mut().for_each(|track| track.read_ahead(each));
+        plan.dense.iter_mut().for_each(|dense| dense.read_ahead(arrays.source(), each));
         let hashes: Vec<ArrayHash> = kept.iter().map(|slot| slot.hash).collect();
         let whole = arrays.read_many(&hashes).map_err(|e| match kept.iter().find(|s| !arrays.contains(&s.hash)) {
             Some(slot) if e.kind() == ErrorKind::NotFound => gone(entries[slot.entry].info()),
@@ -86,18 +103,18 @@ impl Plan {
     /// Fills the buffer with a window of every slot; false when an array is no longer where it was.
     ///
     /// # Errors
-    /// Those of [`Track::read`] and [`Blocks::read`].
+    /// Those of [`Track::read`] and [`Dense::read`].
     pub(super) fn read(&mut self, arrays: &ArrayFile, window: usize, buffer: &mut [u8]) -> Result<bool> {
         if !self.holds(arrays) {
             return Ok(false);
         }
         for track in &mut self.tracks {
-            if !track.read(&**arrays.source(), window, buffer)? {
+            if !track.read(arrays.source(), window, buffer)? {
                 return Ok(false);
             }
         }
-        for blocks in &mut self.blocks {
-            blocks.read(arrays, window, &mut self.bench, buffer)?;
+        for dense in &mut self.dense {
+            dense.read(arrays, window, &mut self.bench, buffer)?;
         }
         for Whole { stride, bytes, at, .. } in &self.whole {
             buffer[at.clone()].copy_from_slice(&bytes[window * stride..][..at.len()]);
@@ -107,20 +124,19 @@ impl Plan {
 
     /// Chunks that were inflated so far.
     pub(super) fn chunks_inflated(&self) -> u64 {
-        self.tracks.iter().map(Track::chunks_inflated).chain(self.blocks.iter().map(Blocks::chunks_inflated)).sum()
+        self.tracks.iter().map(Track::chunks_inflated).chain(self.dense.iter().map(Dense::chunks_inflated)).sum()
     }
 
-    /// Whether every array that is no packed column is still stored; tracks look after their own.
+    /// Whether no dataset and no variable was put elsewhere, and every array that is kept whole is still stored. Single
+    /// columns of a dataset are its own affair.
     fn holds(&mut self, arrays: &ArrayFile) -> bool {
         let stamp = arrays.stamp();
         if stamp == self.stamp {
             return true;
         }
-        let there = self.whole.iter().all(|whole| arrays.contains(&whole.hash))
-            && self.blocks.iter().all(|blocks| match arrays.find(blocks.hash()) {
-                Some(Place::Standalone(array)) => blocks.is_place(&array),
-                _ => false,
-            });
+        let there = self.tracks.iter().all(|track| track.is_at_home(arrays))
+            && self.whole.iter().all(|whole| arrays.contains(&whole.hash))
+            && self.dense.iter().all(|dense| dense.is_at_home(arrays));
         if there {
             self.stamp = stamp;
         }

@@ -1,10 +1,9 @@
 //! Which forecasts a reader walks together: one timeline for all of them, their order, and which of them are one and the
 //! same physical read. Knows the catalog's rows only.
 
-use super::timeline::Timeline;
+use super::timeline::ForecastTimeline;
 use crate::array::{byte_len, ArrayHash, DType};
-use crate::readers::coherence::common_reference;
-use crate::readers::cohort::by_owner;
+use crate::readers::listed::{by_owner, common_reference};
 use crate::series::{SeriesInfo, SeriesType, TimeReference};
 use crate::store::Filter;
 use crate::{Error, Result};
@@ -45,7 +44,7 @@ pub(super) enum Access {
 #[derive(Debug)]
 pub(super) struct Selection {
     /// `None` when nothing was selected.
-    pub(super) timeline: Option<Timeline>,
+    pub(super) timeline: Option<ForecastTimeline>,
     pub(super) reference: Option<TimeReference>,
     /// By owner id, owner category, name and features.
     pub(super) entries: Vec<ForecastEntry>,
@@ -124,7 +123,7 @@ impl Selection {
         for info in selected {
             let broken = |e: Error| Error::Integrity(format!("{info}: {e}"));
             let windows = info.windows()?.ok_or_else(|| Error::Integrity(format!("{info} has no windows")))?;
-            let timeline = Timeline::of(&windows).map_err(broken)?;
+            let timeline = ForecastTimeline::of(&windows).map_err(broken)?;
             let common = *selection.timeline.get_or_insert(timeline);
             if timeline != common {
                 let first = &selection.entries[0].info;

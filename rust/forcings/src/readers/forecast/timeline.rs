@@ -7,19 +7,19 @@ use std::fmt;
 
 /// Regular starts of windows. The horizon is no part of it: forecasts with windows of different lengths may share one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timeline {
+pub struct ForecastTimeline {
     resolution: Period,
     interval: Period,
     starts: Grid,
 }
 
-impl Timeline {
+impl ForecastTimeline {
     /// That of these windows.
     ///
     /// # Errors
     /// `InvalidParameter` when the windows break a rule.
     pub(super) fn of(windows: &Windows) -> Result<Self> {
-        Ok(Timeline { resolution: windows.resolution, interval: windows.interval, starts: windows.starts()? })
+        Ok(ForecastTimeline { resolution: windows.resolution, interval: windows.interval, starts: windows.starts()? })
     }
 
     /// The start of the first window.
@@ -64,7 +64,7 @@ impl Timeline {
     }
 }
 
-impl fmt::Display for Timeline {
+impl fmt::Display for ForecastTimeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (count, initial, interval) = (self.count(), self.initial(), self.interval);
         write!(f, "{count} windows with the interval {interval} from {initial}")

@@ -6,7 +6,7 @@ use crate::array::ArrayHash;
 use crate::chunks::ByteSource;
 use crate::readers::columns::Columns;
 use crate::readers::rows::Cell;
-use crate::store::arrays::PackedDataset;
+use crate::store::arrays::{ArrayFile, PackedDataset};
 use crate::Result;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -54,19 +54,26 @@ impl Track {
         self.windows.push(Window { column: position, steps, at });
     }
 
+    /// Decodes `budget` bytes ahead at most.
+    pub(super) fn read_ahead(&mut self, budget: usize) {
+        self.columns.read_ahead(budget);
+    }
+
     /// Copies a window of every slot into the reader's buffer. False, and nothing copied, when a column no longer holds
     /// its array.
     ///
     /// # Errors
     /// Those of [`Columns::read`].
-    pub(super) fn read(&mut self, source: &dyn ByteSource, window: usize, out: &mut [u8]) -> Result<bool> {
+    pub(super) fn read(&mut self, source: &Arc<dyn ByteSource>, window: usize, out: &mut [u8]) -> Result<bool> {
         let Track { columns, known, ring, .. } = self;
         let start = (window * self.stride) as u64;
         let end = start + self.longest as u64;
         columns.visit(source, |rows, dataset| {
             let ring = match ring {
-                Some(ring) if ring.height() == rows.height().clamp(1, self.length.max(1)) => ring,
-                other => other.insert(Ring::new(known.len(), self.block, rows.height(), self.longest, self.length)?),
+                Some(ring) if ring.height() == rows.bands().height().clamp(1, self.length.max(1)) => ring,
+                other => {
+                    other.insert(Ring::new(known.len(), self.block, rows.bands().height(), self.longest, self.length)?)
+                }
             };
             ring.cover(start..end, |row, out| rows.read(dataset, row, out))?;
             for Window { column, steps, at } in &self.windows {
@@ -74,6 +81,11 @@ impl Track {
             }
             Ok(())
         })
+    }
+
+    /// Whether the array file still has the dataset.
+    pub(super) fn is_at_home(&self, arrays: &ArrayFile) -> bool {
+        self.columns.is_at_home(arrays)
     }
 
     /// Chunks that were inflated so far.

@@ -31,7 +31,7 @@ fn checked_sweep(reader: &mut StaticReader, steps: usize) {
     for step in (0..steps).chain((0..steps).rev()) {
         reader.read_step(step).unwrap();
         for (value, column) in doubles(reader.values(0)).iter().zip(reader.groups()[0].columns()) {
-            assert_eq!(*value, (1000 * column.owner.id + step as i64) as f64, "{column} at step {step}");
+            assert_eq!(*value, (1000 * column.owner_id() + step as i64) as f64, "{column} at step {step}");
         }
     }
 }

@@ -109,14 +109,6 @@ impl ArrayFile {
         self.index.read().place(hash).is_some()
     }
 
-    /// The column that holds an array; `None` if it is not stored, or is a variable of its own.
-    pub(crate) fn locate(&self, hash: &ArrayHash) -> Option<Column> {
-        match self.index.read().place(hash) {
-            Some(Place::Packed(column)) => Some(column.clone()),
-            _ => None,
-        }
-    }
-
     /// Where an array is; `None` if it is not stored.
     pub(crate) fn find(&self, hash: &ArrayHash) -> Option<Place> {
         self.index.read().place(hash).cloned()

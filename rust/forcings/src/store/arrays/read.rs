@@ -27,14 +27,6 @@ struct Variable<'a> {
 }
 
 impl ArrayFile {
-    /// Some rows (positions on the first axis) of one array.
-    ///
-    /// # Errors
-    /// As [`ArrayFile::read_slab`].
-    pub(crate) fn read_rows(&self, hash: &ArrayHash, rows: Range<usize>) -> Result<Array> {
-        self.read_slab(hash, 0, rows)
-    }
-
     /// The part of one array that lies in `range` along `axis`; only the chunks that it touches are decoded.
     ///
     /// # Errors
@@ -61,7 +53,7 @@ impl ArrayFile {
     /// Whole arrays, in the order of `hashes`, which may repeat. Each chunk is inflated once.
     ///
     /// # Errors
-    /// As [`ArrayFile::read_rows`].
+    /// As [`ArrayFile::read_slab`].
     pub(crate) fn read_many(&self, hashes: &[ArrayHash]) -> Result<Vec<Array>> {
         let mut found: HashMap<ArrayHash, Array> = HashMap::new();
         let mut wanted = hashes.to_vec();

@@ -15,6 +15,19 @@ mod standalone;
 const DEFAULT: Compression = Compression::Deflate { level: 3, shuffle: true };
 
 impl ArrayFile {
+    /// The column that holds an array; `None` if it is not stored, or is a variable of its own.
+    pub(crate) fn locate(&self, hash: &ArrayHash) -> Option<Column> {
+        match self.index.read().place(hash) {
+            Some(Place::Packed(column)) => Some(column.clone()),
+            _ => None,
+        }
+    }
+
+    /// Some rows (positions on the first axis) of one array.
+    fn read_rows(&self, hash: &ArrayHash, rows: std::ops::Range<usize>) -> Result<Array> {
+        self.read_slab(hash, 0, rows)
+    }
+
     /// One whole array.
     fn read(&self, hash: &ArrayHash) -> crate::Result<Array> {
         Ok(self.read_many(&[*hash])?.remove(0))
@@ -28,6 +41,13 @@ impl ArrayFile {
     /// Every packed dataset, in no order.
     pub(crate) fn datasets(&self) -> Vec<Arc<PackedDataset>> {
         self.index.read().datasets().cloned().collect()
+    }
+}
+
+impl Standalone {
+    /// An array as another library may lay it out.
+    pub(crate) fn laid_out(name: &str, dtype: DType, shape: &[u64], layout: crate::chunks::Layout) -> Self {
+        Standalone { name: name.into(), dtype, shape: shape.to_vec(), layout, fill: None }
     }
 }
 

@@ -24,8 +24,8 @@ impl Catalog {
     /// Gives a series another name.
     ///
     /// # Errors
-    /// `NotFound` when there is no such series, `DuplicateTimeSeries` when the new identity is taken, `Catalog` when
-    /// SQLite refuses.
+    /// `NotFound` when there is no such series, `DuplicateTimeSeries` when the new identity is taken, `InvalidParameter`
+    /// when a dense forecast would stand beside a derived one, `Catalog` when SQLite refuses.
     pub(crate) fn rename(&self, id: SeriesId, name: &str) -> Result<()> {
         let renamed = self
             .connection
@@ -33,11 +33,13 @@ impl Catalog {
             .and_then(|mut s| s.execute(params![id.0, name]));
         match renamed {
             Ok(0) => Err(missing(&[id])),
-            Ok(_) => Ok(()),
-            Err(e) if is_taken(&e) => Err(Error::DuplicateTimeSeries(format!(
-                "series {id} cannot be renamed: its owner has another series `{}` that is the same otherwise",
-                name.chars().take(120).collect::<String>()
-            ))),
+            Ok(_) => self.check_company(id),
+            Err(e) if is_taken(&e) => {
+                let holder = self.holder(id, None, Some(name))?;
+                Err(Error::DuplicateTimeSeries(format!(
+                    "series {id} cannot be renamed: its owner has {holder}, which is the same otherwise"
+                )))
+            }
             Err(e) => Err(self.failure(e)),
         }
     }
@@ -70,11 +72,14 @@ impl Catalog {
             .and_then(|mut s| s.execute(params![id.0, new.0, owner, owner_type, name]));
         match copied {
             Ok(0) => Err(missing(&[id])),
-            Ok(_) => Ok(new),
-            Err(e) if is_taken(&e) => Err(Error::DuplicateTimeSeries(format!(
-                "series {id} cannot be copied: the owner {owner} has a series of this identity already; remove it first, \
-                 or give the copy another name"
-            ))),
+            Ok(_) => self.check_company(new).map(|()| new),
+            Err(e) if is_taken(&e) => {
+                let holder = self.holder(id, Some(owner), name)?;
+                Err(Error::DuplicateTimeSeries(format!(
+                    "series {id} cannot be copied to the owner {owner}, who has {holder} already; remove that first, or \
+                     give the copy another name"
+                )))
+            }
             Err(e) => Err(self.failure(e)),
         }
     }
@@ -83,8 +88,10 @@ impl Catalog {
     /// type stays.
     ///
     /// # Errors
-    /// `DuplicateTimeSeries` when the new owner has a series of the same identity, `Catalog` when SQLite refuses.
+    /// `DuplicateTimeSeries` when the new owner has a series of the same identity, `InvalidParameter` when a dense forecast
+    /// would stand beside a derived one, `Catalog` when SQLite refuses.
     pub(crate) fn replace_owner(&self, old: i64, new: i64, category: OwnerCategory) -> Result<u64> {
+        self.check_move(old, new, category)?;
         let moved = self
             .connection
             .prepare_cached(
@@ -182,6 +189,24 @@ impl Catalog {
             Some((a, b)) => format!("the series of {of} cannot move to {to}: series {a} and {b} would be the same"),
             None => format!("the series of {of} cannot move to {to}, which has one of the same identity"),
         })
+    }
+
+    /// The series that has the identity which `id` would have with this owner and this name, where they are given.
+    fn holder(&self, id: SeriesId, owner: Option<i64>, name: Option<&str>) -> Result<String> {
+        let holder: Option<i64> = self
+            .connection
+            .query_row(
+                "SELECT b.id FROM time_series_associations a JOIN time_series_associations b
+                 ON b.owner_id = coalesce(?2, a.owner_id) AND b.owner_category = a.owner_category
+                    AND b.time_series_type = a.time_series_type AND b.name = coalesce(?3, a.name)
+                    AND b.resolution IS a.resolution AND b.interval IS a.interval AND b.features_hash = a.features_hash
+                 WHERE a.id = ?1 LIMIT 1",
+                params![id.0, owner, name],
+                |row| row.get(0),
+            )
+            .optional()
+            .map_err(|e| self.failure(e))?;
+        holder.map_or(Ok("one of the same identity".into()), |id| self.named(SeriesId(id)))
     }
 
     fn association_columns(&self) -> Result<Vec<String>> {

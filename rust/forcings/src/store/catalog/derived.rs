@@ -2,10 +2,10 @@
 
 use super::{Catalog, Inserter};
 use crate::array::ArrayHash;
-use crate::series::{Features, NewSeries, Owner, SeriesId, SeriesInfo, SeriesType, Windows};
+use crate::series::{Features, NewSeries, Owner, OwnerCategory, SeriesId, SeriesInfo, SeriesType, Windows};
 use crate::time::Period;
 use crate::{Error, Result};
-use rusqlite::{params, OptionalExtension};
+use rusqlite::{params, OptionalExtension, ToSql};
 
 const RELATIVE: &str = "
 SELECT id, COALESCE(horizon, '') FROM time_series_associations
@@ -19,6 +19,14 @@ INSERT INTO time_series_associations
 SELECT ?1, owner_id, owner_type, owner_category, ?2, name, initial_timestamp, resolution, length, ?3, ?4, ?5, units,
        dtype, element_shape, ext, data_hash, features_hash, time_reference
 FROM time_series_associations WHERE id = ?6";
+
+/// A dense and a derived forecast of one family, of which `a` fits the condition that follows.
+const EXCLUDED: &str = "
+SELECT a.id, b.id, a.time_series_type FROM time_series_associations a JOIN time_series_associations b
+ON b.owner_category = a.owner_category AND b.name = a.name AND b.resolution IS a.resolution
+   AND b.features_hash = a.features_hash
+   AND b.time_series_type = iif(a.time_series_type = 'Deterministic', 'DeterministicSingleTimeSeries', 'Deterministic')
+WHERE a.time_series_type IN ('Deterministic', 'DeterministicSingleTimeSeries')";
 
 /// Series that differ in nothing but their type and, for forecasts, their interval. The parts are as the catalog has them.
 #[derive(Debug)]
@@ -105,6 +113,45 @@ impl Catalog {
     pub(super) fn derived_from(&self, family: &Family, hash: &ArrayHash) -> Result<Option<SeriesId>> {
         let found = self.relative(family, SeriesType::DeterministicSingleTimeSeries, None, Some(hash))?;
         Ok(found.map(|(id, _)| id))
+    }
+
+    /// Refuses a row that was just made or renamed, if it is a dense forecast beside a derived one, or the other way round.
+    ///
+    /// # Errors
+    /// `InvalidParameter`, naming both; `Catalog` when SQLite refuses.
+    pub(super) fn check_company(&self, id: SeriesId) -> Result<()> {
+        self.excluded("a.id = ?1 AND b.owner_id = a.owner_id", params![id.0])
+    }
+
+    /// Refuses to move the series of an owner to one whose forecasts exclude them.
+    ///
+    /// # Errors
+    /// As [`Catalog::check_company`].
+    pub(super) fn check_move(&self, old: i64, new: i64, category: OwnerCategory) -> Result<()> {
+        if old == new {
+            return Ok(());
+        }
+        self.excluded(
+            "a.owner_id = ?1 AND b.owner_id = ?2 AND a.owner_category = ?3",
+            params![old, new, category.name()],
+        )
+    }
+
+    fn excluded(&self, condition: &str, parameters: &[&dyn ToSql]) -> Result<()> {
+        let pair: Option<(i64, i64, String)> = self
+            .connection
+            .prepare_cached(&format!("{EXCLUDED} AND {condition} LIMIT 1"))
+            .and_then(|mut s| s.query_row(parameters, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional())
+            .map_err(|e| self.failure(e))?;
+        let Some((id, other, series_type)) = pair else { return Ok(()) };
+        let (own, its) = match series_type == SeriesType::Deterministic.name() {
+            true => ("dense", "derived from a SingleTimeSeries"),
+            false => ("derived from a SingleTimeSeries", "dense"),
+        };
+        Err(Error::invalid(format!(
+            "the forecast {id} is {own} and would stand beside the forecast {other} of the same name, which is {its}; \
+             remove one of them first"
+        )))
     }
 
     /// Whether there is any derived forecast.

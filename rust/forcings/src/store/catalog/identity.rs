@@ -1,7 +1,7 @@
 //! Finding series by what identifies them, instead of by number.
 
 use super::Catalog;
-use crate::series::{Features, OwnerCategory, SeriesId, SeriesInfo, SeriesType};
+use crate::series::{Features, NewSeries, OwnerCategory, SeriesId, SeriesInfo, SeriesType};
 use crate::time::Period;
 use crate::{Error, Result};
 use rusqlite::{params, OptionalExtension};
@@ -36,6 +36,19 @@ impl Identity {
             resolution: info.resolution,
             interval: info.interval,
             features: info.features.clone(),
+        }
+    }
+
+    /// The identity that a new series will have.
+    pub fn of_new(series: &NewSeries<'_>) -> Self {
+        Identity {
+            owner_id: series.owner.id,
+            owner_category: series.owner.category,
+            series_type: series.series_type(),
+            name: series.name.clone(),
+            resolution: series.data.resolution(),
+            interval: series.data.windows().map(|windows| windows.interval),
+            features: series.features.clone(),
         }
     }
 }

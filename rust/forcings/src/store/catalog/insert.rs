@@ -1,6 +1,6 @@
 //! New rows.
 
-use super::Catalog;
+use super::{Catalog, Identity};
 use crate::array::ArrayHash;
 use crate::series::{FeatureValue, Features, FeaturesHash, NewSeries, SeriesId, TimeReference};
 use crate::time::UnixMillis;
@@ -23,12 +23,15 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 pub(crate) struct Inserter<'a> {
     pub(super) catalog: &'a mut Catalog,
     written: HashSet<FeaturesHash>,
+    /// The number that the first row gets.
+    first: i64,
 }
 
 impl<'a> Inserter<'a> {
     /// Starts with no set of features known to be stored.
     pub(crate) fn new(catalog: &'a mut Catalog) -> Self {
-        Inserter { catalog, written: HashSet::new() }
+        let first = catalog.last_id.saturating_add(1);
+        Inserter { catalog, written: HashSet::new(), first }
     }
 
     /// Adds the row of `series`, whose array is `hash`.
@@ -75,11 +78,29 @@ impl<'a> Inserter<'a> {
         });
         match result {
             Ok(_) => Ok(id),
-            Err(e) if is_taken(&e) => Err(Error::DuplicateTimeSeries(format!(
-                "{series} is already in the store; remove it first, or give this one another name or other features"
-            ))),
+            Err(e) if is_taken(&e) => Err(self.duplicate(series, id)?),
             Err(e) => Err(self.catalog.failure(e)),
         }
+    }
+
+    /// Says who has the identity of `series`, which was to get the number `id`.
+    fn duplicate(&self, series: &NewSeries<'_>, id: SeriesId) -> Result<Error> {
+        let holder = self.catalog.find_identity(&Identity::of_new(series))?;
+        let why = match holder {
+            // Numbers ascend one by one within a batch.
+            Some(SeriesId(other)) if other >= self.first => format!(
+                "items {} and {} of the batch (counted from 1) are both {series}; add one of them, or give one another name \
+                 or other features",
+                other - self.first + 1,
+                id.0 - self.first + 1
+            ),
+            Some(other) => format!(
+                "{series} is already in the store, as {}; remove it first, or give this one another name or other features",
+                self.catalog.named(other)?
+            ),
+            None => format!("{series} is already in the store"),
+        };
+        Ok(Error::DuplicateTimeSeries(why))
     }
 
     fn insert_features(&self, features: &Features, hash: &FeaturesHash) -> Result<()> {

@@ -41,6 +41,19 @@ impl Catalog {
         Ok(ids.iter().map(|id| by_id[id].clone()).collect())
     }
 
+    /// A series by its type, name, owner and id, for an error's text.
+    ///
+    /// # Errors
+    /// `Catalog` when SQLite refuses.
+    pub(super) fn named(&self, id: SeriesId) -> Result<String> {
+        match self.find(id) {
+            Ok(info) => Ok(info.to_string()),
+            Err(error @ Error::Catalog { .. }) => Err(error),
+            // A row that cannot be read has its number all the same.
+            Err(_) => Ok(format!("series {id}")),
+        }
+    }
+
     /// Those of `ids` that do not exist.
     ///
     /// # Errors
@@ -84,11 +97,33 @@ impl Catalog {
         format!("SELECT {columns} FROM time_series_associations a WHERE {condition} ORDER BY {order}")
     }
 
+    /// Gives the series that match to `visit`, by ascending id, without keeping them.
+    ///
+    /// # Errors
+    /// As [`Catalog::list`], and those of `visit`.
+    pub(crate) fn visit(&self, filter: &Filter, visit: &mut dyn FnMut(SeriesInfo) -> Result<()>) -> Result<()> {
+        let (condition, parameters) = self.condition(filter)?;
+        self.each(&condition, parameters, visit)
+    }
+
     fn select(&self, condition: &str, parameters: Vec<Value>) -> Result<Vec<SeriesInfo>> {
+        let mut found = Vec::new();
+        self.each(condition, parameters, &mut |info| {
+            found.push(info);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn each(
+        &self,
+        condition: &str,
+        parameters: Vec<Value>,
+        visit: &mut dyn FnMut(SeriesInfo) -> Result<()>,
+    ) -> Result<()> {
         let sql = self.ordered(condition);
         let mut statement = self.connection.prepare_cached(&sql).map_err(|e| self.failure(e))?;
         let mut rows = statement.query(rusqlite::params_from_iter(parameters)).map_err(|e| self.failure(e))?;
-        let mut found = Vec::new();
         let mut sets: HashMap<FeaturesHash, Features> = HashMap::new();
         while let Some(row) = rows.next().map_err(|e| self.failure(e))? {
             let (mut info, hash) = self.decode(row)?;
@@ -96,9 +131,9 @@ impl Catalog {
                 Some(features) => features.clone(),
                 None => sets.entry(hash).or_insert(self.features(&hash)?).clone(),
             };
-            found.push(info);
+            visit(info)?;
         }
-        Ok(found)
+        Ok(())
     }
 }
 

@@ -10,7 +10,8 @@ impl Store {
     ///
     /// # Errors
     /// `NotFound` when there is no such series, `DuplicateTimeSeries` when its owner has one of the new identity,
-    /// `ReadOnlyStore`, `Closed`, `Catalog`. After an error the store is as before.
+    /// `InvalidParameter` when a `Deterministic` forecast and a derived one would then be of one name, `ReadOnlyStore`,
+    /// `Closed`, `Catalog`. After an error the store is as before.
     pub fn rename(&self, id: SeriesId, name: &str) -> Result<()> {
         self.shared.change(|session| session.apply(|change| change.catalog().rename(id, name)))
     }
@@ -28,8 +29,9 @@ impl Store {
     /// type of the owner stays as it was.
     ///
     /// # Errors
-    /// `DuplicateTimeSeries` when the new owner has a series of the same identity: then none moves; `ReadOnlyStore`,
-    /// `Closed`, `Catalog`.
+    /// `DuplicateTimeSeries` when the new owner has a series of the same identity, and `InvalidParameter` when a
+    /// `Deterministic` forecast and a derived one would then be of one name: then none moves; `ReadOnlyStore`, `Closed`,
+    /// `Catalog`.
     pub fn replace_owner(&self, old: i64, new: i64, category: OwnerCategory) -> Result<u64> {
         self.shared.change(|session| session.apply(|change| change.catalog().replace_owner(old, new, category)))
     }

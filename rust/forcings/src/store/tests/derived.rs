@@ -158,33 +158,70 @@ fn row_85_one_grid_is_asked_of_the_scope_only() {
     assert_eq!(store.transform_single_time_series(horizon, interval, &components).unwrap().ids.len(), 1);
 }
 
+/// A dense forecast of four hours, hourly windows apart.
+fn dense<'a>(owner: i64, name: &str, interval: Period, values: &'a Array) -> NewSeries<'a> {
+    let windows = Windows { initial: START, resolution: H1, horizon: Period::hours(4), interval, count: 2 };
+    NewSeries::new(Owner::component(owner, "Bus"), name, SeriesData::Deterministic { windows, values: values.view() })
+}
+
 #[test]
 fn row_87_a_forecast_is_either_dense_or_derived() {
-    let store = Store::memory().unwrap();
-    let (values, dense) = (numbers(&[24]), numbers(&[4, 2]));
-    let forecast = |owner, name: &str, interval| {
-        let windows = Windows { initial: START, resolution: H1, horizon: Period::hours(4), interval, count: 2 };
-        NewSeries::new(
-            Owner::component(owner, "Bus"),
-            name,
-            SeriesData::Deterministic { windows, values: dense.view() },
-        )
-    };
-    add(&store, 1, "load", &values);
-    store.transform_single_time_series(Period::hours(4), Period::hours(2), &Filter::default()).unwrap();
-    for interval in [2, 3] {
-        let new = forecast(1, "load", Period::hours(interval));
-        for error in [store.add(&new).unwrap_err(), store.add_bulk(&[new]).unwrap_err()] {
-            assert_eq!(error.kind(), ErrorKind::InvalidParameter);
-            assert!(error.to_string().contains("`load`"), "{error}");
+    let (_dir, stores) = stores();
+    for store in stores {
+        let (values, windows) = (numbers(&[24]), numbers(&[4, 2]));
+        let transform = || store.transform_single_time_series(Period::hours(4), Period::hours(2), &Filter::default());
+        add(&store, 1, "load", &values);
+        transform().unwrap();
+        for interval in [2, 3] {
+            let new = dense(1, "load", Period::hours(interval), &windows);
+            for error in [store.add(&new).unwrap_err(), store.add_bulk(&[new]).unwrap_err()] {
+                assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+                assert!(error.to_string().contains("`load`"), "{error}");
+            }
         }
+        assert!(!holds(&store, windows.view().hash()));
+        store.add(&dense(1, "price", H1, &windows)).unwrap();
+        add(&store, 1, "price", &values);
+        assert_eq!(transform().unwrap_err().kind(), ErrorKind::InvalidParameter);
+        assert_eq!(store.list(&derived()).unwrap().len(), 1);
     }
-    assert!(!holds(&store, dense.view().hash()));
-    store.add(&forecast(1, "price", H1)).unwrap();
-    add(&store, 1, "price", &values);
-    let error = store.transform_single_time_series(Period::hours(4), Period::hours(2), &Filter::default()).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
-    assert_eq!(store.list(&derived()).unwrap().len(), 1);
+}
+
+#[test]
+fn row_87_no_copy_move_or_name_brings_dense_and_derived_together() {
+    let (_dir, stores) = stores();
+    for store in stores {
+        let (values, windows) = (numbers(&[24]), numbers(&[4, 2]));
+        add(&store, 1, "load", &values);
+        let made = store.transform_single_time_series(Period::hours(4), Period::hours(2), &Filter::default()).unwrap();
+        let derived = made.ids[0];
+        let dense_id = store.add(&dense(2, "load", H1, &windows)).unwrap();
+        let named = store.add(&dense(1, "price", H1, &windows)).unwrap();
+        let before = all(&store);
+        let component = crate::series::OwnerCategory::Component;
+        let refused = [
+            store.copy_series(dense_id, 1, "Bus", None).unwrap_err(),
+            store.copy_series(derived, 2, "Bus", None).unwrap_err(),
+            store.copy_series(named, 1, "Bus", Some("load")).unwrap_err(),
+            store.copy_series(derived, 1, "Bus", Some("price")).unwrap_err(),
+            store.replace_owner(1, 2, component).unwrap_err(),
+            store.replace_owner(2, 1, component).unwrap_err(),
+            store.rename(named, "load").unwrap_err(),
+            store.rename(derived, "price").unwrap_err(),
+        ];
+        for error in refused {
+            assert_eq!(error.kind(), ErrorKind::InvalidParameter, "{error}");
+            assert!(error.to_string().contains("derived from a SingleTimeSeries"), "{error}");
+            assert_eq!(all(&store), before, "{error}");
+        }
+        // What differs in its features, its name or its category is no company.
+        store.copy_series(dense_id, 1, "Bus", Some("other")).unwrap();
+        store.copy_series(derived, 3, "Bus", None).unwrap();
+        assert_eq!(store.replace_owner(3, 4, component).unwrap(), 1);
+        assert_eq!(store.replace_owner(2, 5, component).unwrap(), 1);
+        assert_eq!(store.replace_owner(1, 1, component).unwrap(), 4);
+        store.rename(dense_id, "load").unwrap();
+    }
 }
 
 #[test]
@@ -223,17 +260,19 @@ fn rows_88_and_89_a_source_stays_as_long_as_its_forecast() {
 
 #[test]
 fn row_90_a_series_beside_a_forecast_of_other_values_may_go() {
-    let store = Store::memory().unwrap();
-    let (values, others) = (numbers(&[24]), ramp(7));
-    let source = add(&store, 1, "load", &values);
-    let made = store.transform_single_time_series(Period::hours(4), Period::hours(2), &Filter::default()).unwrap();
-    // As a copy of the forecast to another owner, whose own series has other values.
-    sql(&store, &format!("UPDATE time_series_associations SET owner_id = 2 WHERE id = {}", made.ids[0]));
-    let own = add(&store, 2, "load", &others);
-    store.remove(&[own]).unwrap();
-    store.remove(&[source]).unwrap();
-    store.flush().unwrap();
-    assert_eq!(store.read(made.ids[0]).unwrap().values, oracle(&values, 4, 2, 0..11));
+    let (_dir, stores) = stores();
+    for store in stores {
+        let (values, others) = (numbers(&[24]), ramp(7));
+        let source = add(&store, 1, "load", &values);
+        let made = store.transform_single_time_series(Period::hours(4), Period::hours(2), &Filter::default()).unwrap();
+        let copy = store.copy_series(made.ids[0], 2, "Bus", None).unwrap();
+        let own = add(&store, 2, "load", &others);
+        store.remove(&[own]).unwrap();
+        assert_eq!(store.remove(&[source]).unwrap_err().kind(), ErrorKind::InvalidParameter);
+        store.remove(&[source, made.ids[0]]).unwrap();
+        store.flush().unwrap();
+        assert_eq!(store.read(copy).unwrap().values, oracle(&values, 4, 2, 0..11));
+    }
 }
 
 #[test]

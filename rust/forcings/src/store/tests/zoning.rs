@@ -1,7 +1,7 @@
 //! Time references: what is kept of them, what is refused, and catalogs that have none.
 
 use super::*;
-use crate::series::{TimeReference, Windows};
+use crate::series::{Bound, TimeRange, TimeReference, Windows};
 
 fn reference(text: &str) -> Option<TimeReference> {
     Some(text.parse().unwrap())
@@ -95,4 +95,83 @@ fn a_catalog_without_references_is_read_as_unset() {
     let error = store.read(id).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Integrity);
     assert!(error.to_string().contains("time_reference"), "{error}");
+}
+
+/// One series of each kind of reference, all with the same values.
+const REFERENCES: [&str; 5] = ["zoneless", "unset", "utc", "-07:00", "America/Denver"];
+
+fn one_of_each(store: &Store) -> Vec<SeriesId> {
+    let values = ramp(0);
+    let item = |(k, text): (usize, &&str)| match *text {
+        "unset" => series(k as i64, "load", &values),
+        text => stamped(k as i64, text, &values),
+    };
+    let items: Vec<_> = REFERENCES.iter().enumerate().map(item).collect();
+    store.add_bulk(&items).unwrap()
+}
+
+#[test]
+fn row_144_a_strict_bound_fits_clocks_or_instants_and_a_plain_one_both() {
+    let (_dir, stores) = stores();
+    for store in stores {
+        let ids = one_of_each(&store);
+        let at = hour(1.0);
+        for (id, text) in ids.iter().zip(REFERENCES) {
+            let zoneless = text == "zoneless";
+            let cases = [(Bound::from(at), true), (Bound::Utc(at), !zoneless), (Bound::Zoneless(at), zoneless)];
+            for (bound, fits) in cases {
+                for range in [
+                    TimeRange { from: Some(bound), to: None },
+                    TimeRange { from: None, to: Some(bound) },
+                    TimeRange { from: Some(bound), to: Some(bound) },
+                    TimeRange { from: Some(Bound::Floating(at)), to: Some(bound) },
+                ] {
+                    let read = store.read_within(&[*id], &range);
+                    if fits {
+                        let expected =
+                            store.read_range(*id, range.from.map(Bound::digits), range.to.map(Bound::digits));
+                        assert_eq!(read.unwrap(), [expected.unwrap()]);
+                        continue;
+                    }
+                    let error = read.unwrap_err();
+                    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+                    let text = error.to_string();
+                    let named = text.contains(&format!("(id {id})")) && text.contains("2024-01-01T01:00:00");
+                    assert!(named && text.contains("zoneless"), "{text}");
+                }
+            }
+        }
+        let both = TimeRange { from: Some(Bound::Utc(at)), to: Some(Bound::Zoneless(at)) };
+        for id in ids {
+            assert_eq!(store.read_within(&[id], &both).unwrap_err().kind(), ErrorKind::InvalidParameter);
+        }
+    }
+}
+
+#[test]
+fn rows_66_and_143_a_mix_is_read_whole_and_never_by_range() {
+    let (_dir, stores) = stores();
+    for store in stores {
+        let ids = one_of_each(&store);
+        let whole = store.read_within(&ids, &TimeRange::default()).unwrap();
+        assert_eq!(whole, store.read_many(&ids).unwrap());
+        let at = hour(1.0);
+        for bound in [Bound::Floating(at), Bound::Utc(at), Bound::Zoneless(at)] {
+            for range in [TimeRange { from: Some(bound), to: None }, TimeRange { from: None, to: Some(bound) }] {
+                for mixed in [&ids[..2], &[ids[2], ids[0]], &ids] {
+                    let error = store.read_within(mixed, &range).unwrap_err();
+                    assert_eq!(error.kind(), ErrorKind::InvalidParameter, "{range:?}");
+                    assert!(error.to_string().contains("zoneless"), "{error}");
+                }
+            }
+        }
+        // What is not zoneless may be mixed, and a range of none is nothing.
+        let range = TimeRange { from: Some(Bound::Utc(at)), to: None };
+        let read = store.read_within(&[ids[3], ids[1], ids[3], ids[4]], &range).unwrap();
+        assert_eq!(read.iter().map(|s| s.info.id).collect::<Vec<_>>(), [ids[3], ids[1], ids[3], ids[4]]);
+        assert!(read.iter().all(|s| s.values.to_f64().unwrap() == [1.0, 2.0, 3.0] && s.info.initial == Some(at)));
+        assert!(store.read_within(&[], &range).unwrap().is_empty());
+        let unknown = store.read_within(&[ids[1], SeriesId(999)], &range).unwrap_err();
+        assert_eq!(unknown.kind(), ErrorKind::NotFound);
+    }
 }

@@ -139,3 +139,59 @@ fn row_92_an_array_may_lie_where_another_type_of_series_put_it() {
         }
     }
 }
+
+/// Writes the array file anew, as other software may: with other chunks of forecasts, or without any.
+fn rewrite(path: &std::path::Path, chunks: Option<&[usize]>) {
+    let old = netcdf::open(path).unwrap();
+    let copy = path.with_extension("copy");
+    let mut new = netcdf::create(&copy).unwrap();
+    for attribute in old.attributes() {
+        new.add_attribute(attribute.name(), attribute.value().unwrap()).unwrap();
+    }
+    let mut parent = new.add_group("time_series").unwrap();
+    let mut target = parent.add_group("single").unwrap();
+    let outer = old.group("time_series").unwrap().unwrap();
+    for variable in outer.group("single").unwrap().variables() {
+        let names: Vec<String> = variable.dimensions().iter().map(|d| d.name()).collect();
+        for dimension in variable.dimensions() {
+            target.add_dimension(&dimension.name(), dimension.len()).unwrap();
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut made = target.add_variable::<f64>(&variable.name(), &names).unwrap();
+        if let Some(chunks) = chunks {
+            made.set_chunking(chunks).unwrap();
+            made.set_compression(2, true).unwrap();
+        }
+        made.put_values(&variable.get_values::<f64, _>(..).unwrap(), ..).unwrap();
+    }
+    new.close().unwrap();
+    std::fs::rename(copy, path).unwrap();
+}
+
+#[test]
+fn chunks_of_other_software_are_read_whatever_their_shape() {
+    let folder = tempfile::tempdir().unwrap();
+    let arrays: Vec<Array> = (0..3)
+        .map(|seed| {
+            Array::from_f64(vec![6, 11], &(0..66).map(|k| (100 * seed + k) as f64).collect::<Vec<_>>()).unwrap()
+        })
+        .collect();
+    for (n, chunks) in [None, Some([6, 4]), Some([6, 11]), Some([6, 1]), Some([1, 11]), Some([4, 3])].iter().enumerate()
+    {
+        let path = folder.path().join(format!("{n}.nc"));
+        let store = Store::create(&path, &CreateOptions::default()).unwrap();
+        for (owner, values) in arrays.iter().enumerate() {
+            store.add(&dense(owner as i64, windows(6, 24, 11), values)).unwrap();
+        }
+        store.close().unwrap();
+        rewrite(&path, chunks.as_ref().map(|c| &c[..]));
+        let store = Store::open(&path, &OpenOptions { read_only: true, ..OpenOptions::default() }).unwrap();
+        let mut reader = ForecastReader::build(&store, &deterministic()).unwrap();
+        for k in (0..11).chain((0..11).rev()) {
+            reader.read_window(k).unwrap();
+            for (slot, values) in arrays.iter().enumerate() {
+                assert_eq!(reader.values(slot), window_of(values, 1, k), "window {k}, chunks {chunks:?}");
+            }
+        }
+    }
+}
