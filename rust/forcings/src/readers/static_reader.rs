@@ -136,9 +136,11 @@ impl StaticReader {
     pub fn read_step(&mut self, i: usize) -> Result<()> {
         self.filled = false;
         self.known_grid()?.at(i)?;
-        let arrays = self.shared.arrays()?;
+        self.shared.arrays()?;
         self.check_removals()?;
         for _ in 0..MAX_LOOKUPS {
+            // Another array file may have taken the place of the last one.
+            let arrays = self.shared.arrays()?;
             let plan = match &mut self.plan {
                 Some(plan) => plan,
                 none => none.insert(Plan::new(&arrays, &self.groups)?),

@@ -3,6 +3,7 @@
 mod cut;
 mod part;
 
+use super::arrays::ArrayFile;
 use super::{Filter, Store};
 use crate::array::DType;
 use crate::series::{Series, SeriesId, SeriesInfo};
@@ -61,7 +62,8 @@ impl Store {
             });
             uses[place] += 1;
         }
-        let mut arrays: Vec<_> = self.shared.arrays()?.read_many(&hashes)?.into_iter().map(Some).collect();
+        let mut arrays: Vec<_> =
+            self.shared.read_arrays(|arrays| arrays.read_many(&hashes))?.into_iter().map(Some).collect();
         let series = infos.into_iter().map(|info| {
             let place = places[&info.hash];
             uses[place] -= 1;
@@ -82,13 +84,15 @@ impl Store {
     /// The row of a series, which says of its array what the array file says.
     fn fitting(&self, id: SeriesId) -> Result<SeriesInfo> {
         let info = self.shared.look(|session| session.catalog().find(id))?;
-        let (dtype, shape) = self.shared.arrays()?.shape(&info.hash).map_err(|e| missing(&info, e))?;
+        let (dtype, shape) =
+            self.shared.read_arrays(|arrays| arrays.shape(&info.hash)).map_err(|e| missing(&info, e))?;
         check_fit(&info, dtype, &shape).map(|()| info)
     }
 
     fn read_part(&self, part: Part) -> Result<Series> {
         let Part { info, windows, axis, range, cut } = part;
-        let values = self.shared.arrays()?.read_slab(&info.hash, axis, range).map_err(|e| missing(&info, e))?;
+        let read = |arrays: &ArrayFile| arrays.read_slab(&info.hash, axis, range.clone());
+        let values = self.shared.read_arrays(read).map_err(|e| missing(&info, e))?;
         let values = match cut {
             Some(cut) => cut.windows(&values, 0, windows.map_or(0, |w| w.count))?,
             None => values,

@@ -1,17 +1,20 @@
 //! The order of changes. A change writes arrays first and rows second; when anything fails, the rows are rolled back
 //! and the arrays that it wrote are taken out again. SQLite's COMMIT is the one point where a transaction counts:
-//! arrays are on the disk before it, and arrays that lost their last row are freed only behind it.
+//! the array file is on the disk before it, in a state that is undone without it, and arrays that lost their last row are
+//! freed only behind it.
 
 mod span;
 
 use super::arrays::{ArrayFile, Chunking, PoolKey};
 use super::catalog::{Catalog, Inserter, MetaKey, Removed};
+use super::pair::compact::Successor;
 use super::pair::GENERATION;
 use crate::array::{ArrayHash, ArrayView};
 use crate::series::{NewSeries, SeriesId, SeriesInfo, SeriesType, Windows};
 use crate::{Error, Result};
 use span::{Level, Span};
 use std::collections::HashSet;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
@@ -37,8 +40,11 @@ pub(super) struct Session {
     span: Option<Span>,
     /// Arrays without a row that could not be taken out yet; the next commit tries again.
     leftovers: Vec<ArrayHash>,
-    /// Whether arrays were taken out behind the last commit and that did not reach the disk yet.
+    /// Whether the array file on the disk awaits another commit: arrays were taken out behind the last one, or it failed
+    /// after the file was prepared.
     unsynced: bool,
+    /// Whether the catalog says that the array file may hold arrays without a row.
+    unfreed: bool,
     generation: u64,
 }
 
@@ -135,22 +141,14 @@ impl Session {
         catalog: Catalog,
         removals: Arc<AtomicU64>,
     ) -> Result<Self> {
-        let generation = match catalog.meta(MetaKey::Generation)? {
-            None => 0,
-            Some(text) => {
-                text.parse().map_err(|_| Error::Integrity(format!("the catalog's generation `{text}` is no number")))?
-            }
+        let generation = catalog.generation()?;
+        let unfreed = catalog.meta(MetaKey::Unfreed)?.is_some();
+        // A process ended between a commit and what was to be freed behind it.
+        let leftovers = match unfreed && promise != Promise::Nothing {
+            true => arrays.unreferenced(&catalog)?,
+            false => Vec::new(),
         };
-        Ok(Session {
-            promise,
-            arrays,
-            catalog,
-            removals,
-            span: None,
-            leftovers: Vec::new(),
-            unsynced: false,
-            generation,
-        })
+        Ok(Session { promise, arrays, catalog, removals, span: None, leftovers, unsynced: false, unfreed, generation })
     }
 
     /// The rows.
@@ -161,6 +159,11 @@ impl Session {
     /// Arrays that lost a row in the open span: their rows come back if it is undone.
     pub(super) fn pending_removals(&self) -> impl Iterator<Item = ArrayHash> + '_ {
         self.span.iter().flat_map(Span::orphans)
+    }
+
+    /// Whether arrays without a row are still to be freed: they take space, and harm nothing.
+    pub(super) fn has_unfreed(&self) -> bool {
+        self.unfreed || self.unsynced || !self.leftovers.is_empty()
     }
 
     /// Whether the caller has a transaction open.
@@ -255,9 +258,11 @@ impl Session {
         }
         self.commit_span()?;
         if self.unsynced {
-            self.write_arrays()?;
+            self.catalog.begin()?;
+            self.span = Some(Span { changed: true, ..Span::implicit() });
+            self.commit_span()?;
         }
-        Ok(())
+        self.arrays.tidy()
     }
 
     /// Undoes the caller's open transaction, if there is one, and brings the rest to the disk.
@@ -273,11 +278,46 @@ impl Session {
         self.arrays.can_be_written()
     }
 
+    /// Writes the array file anew, as the next state of the pair at `path`. Nothing is unflushed, and no transaction is
+    /// open. The caller retires the old file.
+    pub(super) fn rewrite_arrays(&mut self, path: &Path) -> Result<Arc<ArrayFile>> {
+        let new = match self.promise {
+            Promise::Nothing => Successor::in_memory(&self.arrays, &self.catalog)?.install()?,
+            _ => self.succeed(path)?,
+        };
+        self.arrays = Arc::new(new);
+        Ok(self.arrays.clone())
+    }
+
+    fn succeed(&mut self, path: &Path) -> Result<ArrayFile> {
+        let next = self.generation.wrapping_add(1);
+        let successor = Successor::on_disk(&self.arrays, &self.catalog, path, next)?;
+        let set = |catalog: &Catalog| {
+            catalog.begin()?;
+            catalog.set_meta(MetaKey::Generation, &next.to_string())
+        };
+        if let Err(error) = set(&self.catalog).and_then(|()| self.commit_rows(next)) {
+            if self.catalog.in_transaction() {
+                // The connection rolls back when it closes, if not now.
+                let _ = self.catalog.rollback();
+            }
+            successor.discard();
+            return Err(error);
+        }
+        self.generation = next;
+        successor.install().inspect_err(|_| self.arrays.give_up())
+    }
+
     /// Closes both halves.
-    pub(super) fn close(self) -> Result<()> {
+    pub(super) fn close(mut self) -> Result<()> {
+        // HDF5 writes when it closes too, and that is a commit like others.
+        let settled = match self.promise != Promise::Nothing && self.arrays.is_being_written() && self.can_go_on() {
+            true => self.catalog.begin().and_then(|()| self.commit_both(ArrayFile::shut)),
+            false => Ok(()),
+        };
         let arrays = self.arrays.close();
-        self.catalog.close()?;
-        arrays
+        let catalog = self.catalog.close();
+        settled.and(arrays).and(catalog)
     }
 
     /// The commit point: arrays to the disk, then the rows, then the arrays that no row needs any more are freed.
@@ -297,17 +337,7 @@ impl Session {
         }
         let mut orphans = self.span.take().map(Span::into_orphans).unwrap_or_default();
         orphans.append(&mut self.leftovers);
-        if self.take_out(orphans) && self.promise != Promise::Nothing {
-            // The rows are committed: a failure here is the next flush's to report, which tries again.
-            self.unsynced = true;
-            let _ = self.write_arrays();
-        }
-        Ok(())
-    }
-
-    fn write_arrays(&mut self) -> Result<()> {
-        self.arrays.sync()?;
-        self.unsynced = false;
+        self.unsynced = self.take_out(orphans) && self.promise != Promise::Nothing;
         Ok(())
     }
 
@@ -315,19 +345,48 @@ impl Session {
         if self.span.as_ref().is_some_and(Span::has_newer_types) {
             self.arrays.raise_version()?;
         }
-        if self.promise == Promise::Nothing {
-            return self.catalog.commit();
+        match self.promise {
+            Promise::Nothing => self.catalog.commit(),
+            _ => self.commit_both(ArrayFile::prepare),
         }
+    }
+
+    /// Commits the open transaction of SQLite with the array file as `prepare` brings it to the disk.
+    fn commit_both(&mut self, prepare: impl FnOnce(&ArrayFile) -> Result<()>) -> Result<()> {
         // It is compared, never ordered: after the last number comes the first.
         let next = self.generation.wrapping_add(1);
+        let unfreed = !self.leftovers.is_empty() || self.has_orphans()?;
         self.catalog.store_last_id()?;
         self.catalog.set_meta(MetaKey::Generation, &next.to_string())?;
+        match unfreed {
+            true => self.catalog.set_meta(MetaKey::Unfreed, "1")?,
+            false => self.catalog.remove_meta(MetaKey::Unfreed)?,
+        }
         self.arrays.set_attribute(GENERATION, &next.to_string())?;
-        self.write_arrays()?;
-        self.catalog.commit()?;
+        prepare(&self.arrays)?;
+        self.commit_rows(next).inspect_err(|_| self.unsynced = true)?;
         self.catalog.last_id_is_stored();
-        self.generation = next;
+        (self.generation, self.unfreed) = (next, unfreed);
+        // The commit counts, whatever comes; where this fails, the array file takes no further change.
+        let _ = self.arrays.finish();
         Ok(())
+    }
+
+    /// Commits the transaction of SQLite that leads to state `next`. After an error that leaves none open, SQLite is asked
+    /// whether it did.
+    fn commit_rows(&self, next: u64) -> Result<()> {
+        let Err(error) = self.catalog.commit() else { return Ok(()) };
+        if self.catalog.in_transaction() {
+            return Err(error);
+        }
+        match self.catalog.generation() {
+            Ok(found) if found == next => Ok(()),
+            Ok(_) => Err(error),
+            Err(_) => {
+                self.arrays.give_up();
+                Err(error)
+            }
+        }
     }
 
     /// Undoes the savepoint `depth` and takes out the arrays that it stored.
@@ -351,6 +410,11 @@ impl Session {
         }
         let staged = self.span.take().map(Span::into_staged).unwrap_or_default();
         self.removals.fetch_add(1, Ordering::AcqRel);
+        let generation = self.generation.to_string();
+        if self.arrays.attribute(GENERATION).is_some_and(|found| found != generation) {
+            // Said of a commit that failed. What fails here is said again by the next one.
+            let _ = self.arrays.set_attribute(GENERATION, &generation);
+        }
         self.take_out(staged);
     }
 
@@ -371,6 +435,16 @@ impl Session {
             self.leftovers.extend(unused);
         }
         removed
+    }
+
+    /// Whether an array has lost its last row in the open span.
+    fn has_orphans(&self) -> Result<bool> {
+        for hash in self.pending_removals() {
+            if !self.catalog.is_referenced(&hash)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn depth(&self) -> usize {

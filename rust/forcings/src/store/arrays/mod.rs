@@ -13,6 +13,7 @@ mod packed;
 mod parallel;
 mod pool;
 mod read;
+mod rewrite;
 mod rows;
 mod standalone;
 mod write;
@@ -79,7 +80,6 @@ impl ArrayFile {
         file.create_group(PARENT_GROUP)?;
         file.create_group(GROUP)?;
         file.flush()?;
-        layer.commit()?;
         Self::over(layer, Writer::open(file))
     }
 
