@@ -2,21 +2,23 @@
 
 pub(super) mod compact;
 mod intent;
+mod workshop;
 
 use super::arrays::{is_array_file, ArrayFile, Compression};
 use super::catalog::{suffixed, Catalog, MetaKey};
-use super::h5::disk::{self, exists, folder_of};
+use super::h5::disk::{self, exists};
 use super::h5::journal::{is_hot, recover, undone_view};
 use super::h5::{FileLayer, JournalFile, Mark, MemoryFile, PlainFile};
 use crate::chunks::{ByteSource, FileSource};
 use crate::{Error, Result};
-use intent::{Intent, Plan, STALE, WORKSHOP_PREFIX};
+use intent::{Intent, Plan, STALE};
 use sha2::{Digest, Sha256};
 use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
+use workshop::Workshop;
 
 /// The root attribute of the array file that repeats the catalog's [`MetaKey::PairId`].
 pub(super) const PAIR_ID: &str = "pair_id";
@@ -47,7 +49,6 @@ pub(super) fn create(path: &Path, compression: Compression, overwrite: bool) -> 
 /// See [`Store::persist`](super::Store::persist); those of `build`.
 pub(super) fn establish(path: &Path, overwrite: bool, build: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let name = path.file_name().ok_or_else(|| Error::invalid(format!("`{}` names no file", path.display())))?;
-    let folder = folder_of(path);
     intent::settle(path)?;
     if !overwrite && (exists(path)? || exists(&catalog_path(path))?) {
         return Err(Error::StoreExists { path: path.to_path_buf() });
@@ -60,32 +61,23 @@ pub(super) fn establish(path: &Path, overwrite: bool, build: impl FnOnce(&Path) 
     if overwrite {
         check_replaceable(path)?;
     }
-    let workshop = workshop(folder)?;
+    let workshop = Workshop::new(path)?;
     let built = workshop.path().join(name);
     build(&built)?;
     let held = match exists(path)? {
         true => Some(PlainFile::open(path, false)?),
         false => None,
     };
-    let intent = Intent::declare(path, &Plan::Install { workshop: file_name(workshop.path()) })?;
+    let intent = Intent::declare(path, &Plan::Install { workshop: workshop.name() })?;
     if let Err(failure) = install(&built, path, &workshop.path().join("replaced"), overwrite) {
         // What could not be moved back is finished by the next who opens the pair, and must not go with the folder.
         if !failure.undone || intent.withdraw().is_err() {
-            let _ = workshop.keep();
+            workshop.keep();
         }
         return Err(failure.error);
     }
     drop(held);
     intent.withdraw()
-}
-
-/// A folder for files that are not in their place yet; it goes when it is dropped.
-fn workshop(folder: &Path) -> Result<tempfile::TempDir> {
-    tempfile::Builder::new().prefix(WORKSHOP_PREFIX).tempdir_in(folder).map_err(|e| Error::io(folder, e))
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Refuses to replace what is no store: whoever asks to overwrite one does not mean to lose another file. An empty file
@@ -135,6 +127,7 @@ pub(super) fn open(path: &Path, read_only: bool) -> Result<(ArrayFile, Catalog)>
         true => undone_view(file, &mark)?,
         false => {
             recover(&file, &mark)?;
+            workshop::sweep(path);
             Arc::new(JournalFile::new(file, mark))
         }
     };
@@ -242,13 +235,13 @@ struct Failure {
 
 /// Moves the pair `built` to `path`. What is there goes to `aside` first, and comes back when a step fails.
 fn install(built: &Path, path: &Path, aside: &Path, overwrite: bool) -> std::result::Result<(), Failure> {
-    let mut done: Vec<(PathBuf, PathBuf)> = Vec::new();
+    let mut begun: Vec<(PathBuf, PathBuf)> = Vec::new();
     let mut run = || -> Result<()> {
         if overwrite {
             for suffix in ["", ".sqlite"] {
                 let old = suffixed(path, suffix);
                 if exists(&old)? {
-                    rename(&old, &suffixed(aside, suffix), &mut done)?;
+                    rename(&old, &suffixed(aside, suffix), &mut begun)?;
                 }
             }
         }
@@ -256,30 +249,33 @@ fn install(built: &Path, path: &Path, aside: &Path, overwrite: bool) -> std::res
         for suffix in STALE {
             let stale = suffixed(path, suffix);
             if exists(&stale)? {
-                rename(&stale, &suffixed(aside, suffix), &mut done)?;
+                rename(&stale, &suffixed(aside, suffix), &mut begun)?;
             }
         }
-        claim(built, path, &mut done)?;
-        rename(&catalog_path(built), &catalog_path(path), &mut done)
+        claim(built, path, &mut begun)?;
+        rename(&catalog_path(built), &catalog_path(path), &mut begun)
     };
     run().map_err(|error| {
-        let back = |(from, to): &(PathBuf, PathBuf)| disk::rename(to, from).is_ok();
-        Failure { error, undone: done.iter().rev().all(back) }
+        // The last of them may have failed before it moved the file, or behind that.
+        let back = |(from, to): &(PathBuf, PathBuf)| match exists(from) {
+            Ok(there) => there || disk::rename(to, from).is_ok(),
+            Err(_) => false,
+        };
+        Failure { error, undone: begun.iter().rev().all(back) }
     })
 }
 
 /// Moves the array file into place, if the name is free.
-fn claim(built: &Path, path: &Path, done: &mut Vec<(PathBuf, PathBuf)>) -> Result<()> {
+fn claim(built: &Path, path: &Path, begun: &mut Vec<(PathBuf, PathBuf)>) -> Result<()> {
     match exists(path)? {
         true => Err(Error::StoreExists { path: path.to_path_buf() }),
-        false => rename(built, path, done),
+        false => rename(built, path, begun),
     }
 }
 
-fn rename(from: &Path, to: &Path, done: &mut Vec<(PathBuf, PathBuf)>) -> Result<()> {
-    disk::rename(from, to)?;
-    done.push((from.to_path_buf(), to.to_path_buf()));
-    Ok(())
+fn rename(from: &Path, to: &Path, begun: &mut Vec<(PathBuf, PathBuf)>) -> Result<()> {
+    begun.push((from.to_path_buf(), to.to_path_buf()));
+    disk::rename(from, to)
 }
 
 /// 32 hex digits that no other pair has.

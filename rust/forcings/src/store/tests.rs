@@ -1,6 +1,7 @@
 //! Tests of the store as a whole; what they share.
 
 mod atomicity;
+mod crash;
 mod derived;
 mod forecasts;
 mod irregular;

@@ -55,12 +55,15 @@ impl ArrayFile {
         portions
     }
 
-    /// The arrays that no row of `catalog` has.
+    /// The arrays that no row of `catalog` has; none where they could not be removed.
     ///
     /// # Errors
     /// Those of the catalog.
     pub(crate) fn unreferenced(&self, catalog: &Catalog) -> Result<Vec<ArrayHash>> {
         let mut unreferenced = Vec::new();
+        if !self.layer.writable() {
+            return Ok(unreferenced);
+        }
         for (hash, _) in self.index.read().places() {
             if !catalog.is_referenced(hash)? {
                 unreferenced.push(*hash);

@@ -15,6 +15,7 @@ mod pool;
 mod read;
 mod rewrite;
 mod rows;
+mod settle;
 mod standalone;
 mod write;
 

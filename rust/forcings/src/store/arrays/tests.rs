@@ -10,6 +10,7 @@ mod concurrent;
 mod faults;
 mod format;
 mod model;
+mod rewrite;
 mod standalone;
 
 const DEFAULT: Compression = Compression::Deflate { level: 3, shuffle: true };

@@ -169,8 +169,9 @@ impl Catalog {
     }
 
     fn execute(&self, sql: &str) -> Result<()> {
-        disk::step(&self.path, disk::Step::Statement(sql), || Ok(()))?;
-        self.connection.prepare_cached(sql).and_then(|mut s| s.execute([])).map_err(|e| self.failure(e)).map(drop)
+        disk::step(&self.path, disk::Step::Statement(sql), || {
+            self.connection.prepare_cached(sql).and_then(|mut s| s.execute([])).map_err(|e| self.failure(e)).map(drop)
+        })
     }
 
     fn failure(&self, source: rusqlite::Error) -> Error {

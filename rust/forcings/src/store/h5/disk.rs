@@ -48,14 +48,13 @@ pub(crate) fn ask(_: &Path, _: Step<'_>) -> Result<Allowed> {
 pub(crate) use super::faults::ask;
 
 /// Makes a change if the tests allow it.
-pub(crate) fn step(path: &Path, step: Step<'_>, make: impl FnOnce() -> std::io::Result<()>) -> Result<()> {
-    let failed = |e| Error::io(path, e);
+pub(crate) fn step(path: &Path, step: Step<'_>, make: impl FnOnce() -> Result<()>) -> Result<()> {
     match ask(path, step)? {
-        Allowed::Whole => make().map_err(failed),
+        Allowed::Whole => make(),
         #[cfg(test)]
-        Allowed::Torn => Err(failed(std::io::ErrorKind::Other.into())),
+        Allowed::Torn => Err(Error::io(path, std::io::ErrorKind::Other.into())),
         #[cfg(test)]
-        Allowed::Late => make().and(Err(std::io::ErrorKind::Other.into())).map_err(failed),
+        Allowed::Late => make().and(Err(Error::io(path, std::io::ErrorKind::Other.into()))),
     }
 }
 
@@ -87,20 +86,22 @@ pub(crate) fn write_at(file: &File, path: &Path, offset: u64, bytes: &[u8]) -> R
 }
 
 pub(crate) fn set_len(file: &File, path: &Path, len: u64) -> Result<()> {
-    step(path, Step::Truncate(len), || file.set_len(len))
+    step(path, Step::Truncate(len), || file.set_len(len).map_err(|e| Error::io(path, e)))
 }
 
 pub(crate) fn sync(file: &File, path: &Path) -> Result<()> {
-    step(path, Step::Sync, || file.sync_all())
+    step(path, Step::Sync, || file.sync_all().map_err(|e| Error::io(path, e)))
 }
 
 /// Returns when names that were made, moved or removed in a folder are on the disk.
 pub(crate) fn sync_folder(folder: &Path) -> Result<()> {
-    step(folder, Step::Sync, || File::open(folder)?.sync_all())
+    step(folder, Step::Sync, || {
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(|e| Error::io(folder, e))
+    })
 }
 
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
-    step(from, Step::Rename(to), || std::fs::rename(from, to))
+    step(from, Step::Rename(to), || std::fs::rename(from, to).map_err(|e| Error::io(to, e)))
 }
 
 /// Removes a file, if it is there.
@@ -109,8 +110,8 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
         return Ok(());
     }
     step(path, Step::Remove, || match std::fs::remove_file(path) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        other => other,
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path, e)),
+        _ => Ok(()),
     })
 }
 

@@ -37,6 +37,8 @@ pub(crate) enum Fate {
 pub(crate) struct Recorded {
     pub(crate) path: PathBuf,
     pub(crate) change: Change,
+    /// The catalog before a COMMIT.
+    pub(crate) catalog: Option<Vec<u8>>,
 }
 
 /// [`Step`] with its own bytes.
@@ -155,7 +157,8 @@ pub(crate) fn ask(path: &Path, step: Step<'_>) -> Result<Allowed> {
             Step::Remove => Change::Remove,
             Step::Statement(text) => Change::Statement(text.to_string()),
         };
-        recording.push(Recorded { path: path.to_path_buf(), change });
+        let catalog = (step == Step::Statement("COMMIT")).then(|| std::fs::read(path).expect("it is open"));
+        recording.push(Recorded { path: path.to_path_buf(), change, catalog });
     }
     Ok(allowed)
 }

@@ -1,6 +1,7 @@
 //! Tests of the operations; what they share.
 
 mod change;
+mod compact;
 mod maintenance;
 mod model;
 mod persist;

@@ -1,7 +1,8 @@
 //! A new array file in the place of a pair's old one, with the same arrays and without its free space.
 
 use super::intent::{Intent, Plan};
-use super::{file_name, folder_of, workshop, GENERATION};
+use super::workshop::Workshop;
+use super::GENERATION;
 use crate::store::arrays::ArrayFile;
 use crate::store::catalog::{Catalog, MetaKey};
 use crate::store::h5::{disk, FileLayer, JournalFile, Mark, MemoryFile, PlainFile};
@@ -17,7 +18,7 @@ pub(in crate::store) struct Successor {
 }
 
 struct Place {
-    workshop: tempfile::TempDir,
+    workshop: Workshop,
     file: Arc<PlainFile>,
     built: PathBuf,
     target: PathBuf,
@@ -42,13 +43,13 @@ impl Successor {
     /// Those of reading `old`, of the catalog and of the disk. Nothing has changed then.
     pub(in crate::store) fn on_disk(old: &ArrayFile, catalog: &Catalog, target: &Path, next: u64) -> Result<Self> {
         let name = target.file_name().ok_or_else(|| Error::invalid(format!("`{}` names no file", target.display())))?;
-        let workshop = workshop(folder_of(target))?;
+        let workshop = Workshop::new(target)?;
         let built = workshop.path().join(name);
         write(old, catalog, Arc::new(PlainFile::create(&built, false)?), Some(next))?;
         let file = Arc::new(PlainFile::adopt(&built, target)?);
         let mark = Mark::new(catalog.meta(MetaKey::PairId)?.as_deref(), next);
         let arrays = ArrayFile::open(Arc::new(JournalFile::new(file.clone(), mark)))?;
-        let plan = Plan::Compact { workshop: file_name(workshop.path()), next };
+        let plan = Plan::Compact { workshop: workshop.name(), next };
         let intent = Intent::declare(target, &plan)?;
         let place = Some(Place { workshop, file, built, target: target.to_path_buf(), intent });
         Ok(Successor { arrays, place })
@@ -59,7 +60,7 @@ impl Successor {
         if let Some(place) = self.place {
             if place.intent.withdraw().is_err() {
                 // Whoever opens the pair next undoes it, or finishes it if the catalog did come to the state after all.
-                let _ = place.workshop.keep();
+                place.workshop.keep();
             }
         }
     }
@@ -72,7 +73,7 @@ impl Successor {
         if let Some(Place { workshop, file, built, target, intent }) = self.place {
             let moved = disk::rename(&built, &target).and_then(|()| intent.withdraw());
             if moved.is_err() {
-                let _ = workshop.keep();
+                workshop.keep();
             }
             moved?;
             file.attach();

@@ -2,6 +2,7 @@
 //! file moves until after the last. Its process holds a lock on it; an intent without a living process is finished, or
 //! undone, by the next who opens the pair.
 
+use super::workshop::is_name;
 use crate::store::catalog::{suffixed, Catalog};
 use crate::store::h5::disk;
 use crate::store::h5::PlainFile;
@@ -12,8 +13,6 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What the folders begin with in which pairs are made.
-pub(super) const WORKSHOP_PREFIX: &str = ".forcings-";
 const TITLE: &str = "forcings intent 1";
 /// No intent is longer.
 const MAX_BYTES: u64 = 4096;
@@ -65,10 +64,14 @@ impl Intent {
                 continue;
             }
             let text = plan.encode();
-            disk::write_at(&file, &path, 0, text.as_bytes())?;
-            disk::sync(&file, &path)?;
-            disk::sync_folder(disk::folder_of(&path))?;
-            return Ok(Intent { path, _file: file });
+            let written = disk::write_at(&file, &path, 0, text.as_bytes())
+                .and_then(|()| disk::sync(&file, &path))
+                .and_then(|()| disk::sync_folder(disk::folder_of(&path)));
+            if written.is_err() {
+                // Where this fails too, the next who opens the pair finds that nothing has moved.
+                let _ = disk::remove(&path);
+            }
+            return written.map(|()| Intent { path, _file: file });
         }
         Err(in_use(target))
     }
@@ -181,7 +184,7 @@ impl Plan {
         };
         let (Plan::Install { workshop } | Plan::Compact { workshop, .. }) = &plan;
         // Nothing outside of the folder of the pair is ever touched.
-        (workshop.starts_with(WORKSHOP_PREFIX) && !workshop.contains('/')).then_some(plan)
+        is_name(workshop).then_some(plan)
     }
 }
 
@@ -225,6 +228,7 @@ fn checksum(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::workshop::Workshop;
     use super::*;
 
     #[test]
@@ -243,5 +247,33 @@ mod tests {
         for workshop in ["..", "/tmp", ".forcings-/../../etc", "other"] {
             assert_eq!(Plan::decode(&Plan::Install { workshop: workshop.into() }.encode()), None);
         }
+    }
+
+    #[test]
+    fn it_is_settled_when_its_process_is_gone_and_not_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("a.nc");
+        let workshop = Workshop::new(&target).unwrap();
+        for suffix in ["", ".sqlite"] {
+            std::fs::write(suffixed(&workshop.path().join("a.nc"), suffix), "new").unwrap();
+            std::fs::write(suffixed(&target, suffix), "old").unwrap();
+        }
+        std::fs::write(suffixed(&target, "-journal"), "old").unwrap();
+        let plan = Plan::Install { workshop: workshop.name() };
+        let intent = Intent::declare(&target, &plan).unwrap();
+        assert_eq!(settle(&target).unwrap_err().kind(), crate::ErrorKind::StoreInUse);
+        assert_eq!(Intent::declare(&target, &plan).unwrap_err().kind(), crate::ErrorKind::StoreInUse);
+        assert_eq!(std::fs::read_to_string(&target).unwrap(), "old");
+        workshop.keep();
+        drop(intent);
+        settle(&target).unwrap();
+        for suffix in ["", ".sqlite"] {
+            assert_eq!(std::fs::read_to_string(suffixed(&target, suffix)).unwrap(), "new");
+        }
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
+        // One that is not whole was never acted on.
+        std::fs::write(path_of(&target), &plan.encode()[..20]).unwrap();
+        settle(&target).unwrap();
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2);
     }
 }
