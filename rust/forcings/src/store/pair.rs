@@ -257,11 +257,13 @@ fn install(built: &Path, path: &Path, aside: &Path, overwrite: bool) -> std::res
     };
     run().map_err(|error| {
         // The last of them may have failed before it moved the file, or behind that.
-        let back = |(from, to): &(PathBuf, PathBuf)| match exists(from) {
-            Ok(there) => there || disk::rename(to, from).is_ok(),
-            Err(_) => false,
+        let back = |(from, to): &(PathBuf, PathBuf)| match (exists(from), exists(to)) {
+            (Ok(false), Ok(true)) => disk::rename(to, from).is_ok(),
+            (Ok(_), Ok(_)) => true,
+            _ => false,
         };
-        Failure { error, undone: begun.iter().rev().all(back) }
+        let undone = begun.iter().rev().fold(true, |undone, moved| back(moved) && undone);
+        Failure { error, undone }
     })
 }
 
