@@ -262,8 +262,8 @@ fn install(built: &Path, path: &Path, aside: &Path, overwrite: bool) -> std::res
             (Ok(_), Ok(_)) => true,
             _ => false,
         };
-        let undone = begun.iter().rev().fold(true, |undone, moved| back(moved) && undone);
-        Failure { error, undone }
+        let left = begun.iter().rev().filter(|moved| !back(moved)).count();
+        Failure { error, undone: left == 0 }
     })
 }
 

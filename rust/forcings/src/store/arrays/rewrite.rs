@@ -1,7 +1,7 @@
 //! The arrays of one file written to another, without what is free or unused. Chunks that stay as they are stored are
 //! copied as they are; others are decoded and encoded again, some rows at a time.
 
-use super::index::{Place, Standalone};
+use super::index::{Index, Place, Standalone};
 use super::packed::{DatasetState, PackedDataset};
 use super::pool::{fill, PoolKey};
 use super::rows::{zeroed, Edit, Rewrite};
@@ -39,9 +39,8 @@ impl ArrayFile {
         mut is_live: impl FnMut(&ArrayHash) -> Result<bool>,
     ) -> Result<()> {
         let mut writer = target.writer()?;
-        let (datasets, standalone) = self.contents();
         let mut names: HashMap<PoolKey, Vec<String>> = HashMap::new();
-        for dataset in datasets {
+        for dataset in self.datasets_by_name() {
             let state = dataset.state.read();
             let mut columns = Vec::new();
             for (column, hash) in state.hashes.iter().enumerate() {
@@ -60,7 +59,7 @@ impl ArrayFile {
                 self.copy_columns(target, &mut writer, name, (&dataset, &state), &columns)?;
             }
         }
-        for (hash, array) in standalone {
+        for (hash, array) in self.variables_by_hash() {
             if is_live(&hash)? {
                 self.copy_standalone(target, &mut writer, &hash, &array)?;
             }
@@ -71,12 +70,12 @@ impl ArrayFile {
     /// From here on this file is another's past: nobody finds an array in it, who looks goes to the other, and reads in
     /// progress end well. The name is the other's too.
     pub(crate) fn retire(&self) {
-        for dataset in self.contents().0 {
+        for dataset in self.datasets_by_name() {
             let mut state = dataset.state.write();
             state.hashes.iter_mut().for_each(|hash| *hash = None);
             state.generation += 1;
         }
-        *self.index.write() = super::index::Index::default();
+        *self.index.write() = Index::default();
         let mut writer = self.writer.lock();
         (writer.closed, writer.broken) = (true, true);
         if let Some(file) = writer.file.take() {
@@ -86,18 +85,22 @@ impl ArrayFile {
         self.layer.detach();
     }
 
-    /// Every dataset, and every variable that is an array, by name.
-    fn contents(&self) -> (Vec<Arc<PackedDataset>>, Vec<(ArrayHash, Arc<Standalone>)>) {
-        let index = self.index.read();
-        let mut datasets: Vec<_> = index.datasets().cloned().collect();
+    /// Every dataset, by name.
+    fn datasets_by_name(&self) -> Vec<Arc<PackedDataset>> {
+        let mut datasets: Vec<_> = self.index.read().datasets().cloned().collect();
         datasets.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        datasets
+    }
+
+    /// Every array that is a variable of its own, by hash.
+    fn variables_by_hash(&self) -> Vec<(ArrayHash, Arc<Standalone>)> {
         let alone = |(hash, place): (&ArrayHash, &Place)| match place {
             Place::Standalone(array) => Some((*hash, array.clone())),
             Place::Packed(_) => None,
         };
-        let mut standalone: Vec<_> = index.places().filter_map(alone).collect();
-        standalone.sort_unstable_by_key(|(hash, _)| *hash);
-        (datasets, standalone)
+        let mut variables: Vec<_> = self.index.read().places().filter_map(alone).collect();
+        variables.sort_unstable_by_key(|(hash, _)| *hash);
+        variables
     }
 
     fn copy_columns(

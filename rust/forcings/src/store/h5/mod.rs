@@ -14,6 +14,7 @@ mod holder;
 pub(crate) mod journal;
 mod layer;
 mod library;
+pub(crate) mod lock;
 mod overlay;
 mod pages;
 mod plain;

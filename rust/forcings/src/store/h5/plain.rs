@@ -1,10 +1,10 @@
 //! The array file on disk, as it is: `pread`, `pwrite`, and the lock that keeps a second writer out.
 
 use super::layer::FileLayer;
-use super::{disk, holder};
+use super::{disk, holder, lock};
 use crate::chunks::ByteSource;
 use crate::{Error, Result};
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -74,7 +74,9 @@ impl PlainFile {
     fn locked(path: &Path, options: &OpenOptions, writable: bool) -> Result<Self> {
         loop {
             let file = options.open(path).map_err(|e| Error::io(path, e))?;
-            lock(&file, path, writable)?;
+            if !lock::try_lock(&file, writable).map_err(|e| Error::io(path, e))? {
+                return Err(Error::StoreInUse(holder::in_use(path, writable)));
+            }
             let meta = file.metadata().map_err(|e| Error::io(path, e))?;
             if meta.is_dir() {
                 return Err(Error::io(path, std::io::ErrorKind::IsADirectory.into()));
@@ -170,8 +172,7 @@ impl FileLayer for PlainFile {
         if self.writable && !self.detached.load(Ordering::SeqCst) {
             holder::withdraw(&self.path);
         }
-        // What fails here ends with the descriptor.
-        let _ = self.file.unlock();
+        lock::unlock(&self.file);
     }
 
     fn detach(&self) {
@@ -180,18 +181,6 @@ impl FileLayer for PlainFile {
 
     fn into_source(self: Arc<Self>) -> Arc<dyn ByteSource> {
         self
-    }
-}
-
-/// Takes the lock of the open file: exclusive for a writer, shared for a reader; never waits.
-fn lock(file: &File, path: &Path, writable: bool) -> Result<()> {
-    loop {
-        match if writable { file.try_lock() } else { file.try_lock_shared() } {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) => return Err(Error::StoreInUse(holder::in_use(path, writable))),
-            Err(TryLockError::Error(e)) if e.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(TryLockError::Error(e)) => return Err(Error::io(path, e)),
-        }
     }
 }
 

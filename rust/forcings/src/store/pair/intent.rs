@@ -4,11 +4,11 @@
 
 use super::workshop::is_name;
 use crate::store::catalog::{suffixed, Catalog};
-use crate::store::h5::disk;
-use crate::store::h5::PlainFile;
+use crate::store::h5::lock::try_lock;
+use crate::store::h5::{disk, PlainFile};
 use crate::{Error, Result};
 use sha2::{Digest, Sha256};
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -204,10 +204,8 @@ fn move_if_there(from: &Path, to: &Path) -> Result<()> {
 
 /// Locks an intent; false if it is another file's turn by now.
 fn lock(file: &File, path: &Path) -> Result<bool> {
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(in_use(path)),
-        Err(TryLockError::Error(e)) => return Err(Error::io(path, e)),
+    if !try_lock(file, true).map_err(|e| Error::io(path, e))? {
+        return Err(in_use(path));
     }
     let own = file.metadata().map_err(|e| Error::io(path, e))?;
     match std::fs::metadata(path) {

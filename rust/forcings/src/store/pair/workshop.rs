@@ -2,6 +2,7 @@
 //! one which a killed process left behind is known, and goes when the pair is next written.
 
 use crate::store::h5::disk::folder_of;
+use crate::store::h5::lock::try_lock;
 use crate::{Error, Result};
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -32,7 +33,7 @@ impl Workshop {
             let folder = tempfile::Builder::new().prefix(&prefix(target)).tempdir_in(beside).map_err(failed)?;
             // Between the two it may have been swept.
             let Ok(lock) = File::open(folder.path()) else { continue };
-            if lock.try_lock().is_ok() && folder.path().exists() {
+            if try_lock(&lock, true).map_err(failed)? && folder.path().exists() {
                 return Ok(Workshop { folder, _lock: lock });
             }
         }
@@ -67,7 +68,7 @@ pub(super) fn sweep(target: &Path) {
     let Ok(entries) = std::fs::read_dir(folder_of(target)) else { return };
     for entry in entries.flatten() {
         if entry.file_name().to_string_lossy().starts_with(&prefix) {
-            let abandoned = File::open(entry.path()).is_ok_and(|folder| folder.try_lock().is_ok());
+            let abandoned = File::open(entry.path()).is_ok_and(|folder| try_lock(&folder, true).unwrap_or(false));
             if abandoned {
                 let _ = std::fs::remove_dir_all(entry.path());
             }
