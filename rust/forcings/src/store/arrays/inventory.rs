@@ -4,6 +4,7 @@ use super::index::Place;
 use super::packed::PackedDataset;
 use super::ArrayFile;
 use crate::array::ArrayHash;
+use crate::store::catalog::Catalog;
 use crate::{Error, Result};
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -52,6 +53,23 @@ impl ArrayFile {
             portions.extend(hashes.chunks(each).map(portion));
         }
         portions
+    }
+
+    /// The arrays that no row of `catalog` has; none where they could not be removed.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub(crate) fn unreferenced(&self, catalog: &Catalog) -> Result<Vec<ArrayHash>> {
+        let mut unreferenced = Vec::new();
+        if !self.layer.writable() {
+            return Ok(unreferenced);
+        }
+        for (hash, _) in self.index.read().places() {
+            if !catalog.is_referenced(hash)? {
+                unreferenced.push(*hash);
+            }
+        }
+        Ok(unreferenced)
     }
 
     /// Columns that hold no array, those that never held one included.

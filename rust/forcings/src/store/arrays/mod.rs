@@ -13,7 +13,9 @@ mod packed;
 mod parallel;
 mod pool;
 mod read;
+mod rewrite;
 mod rows;
+mod settle;
 mod standalone;
 mod write;
 
@@ -81,7 +83,6 @@ impl ArrayFile {
         file.create_group(PARENT_GROUP)?;
         file.create_group(GROUP)?;
         file.flush()?;
-        layer.commit()?;
         Self::over(layer, Writer::open(file))
     }
 

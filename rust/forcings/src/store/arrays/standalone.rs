@@ -80,6 +80,12 @@ impl ArrayFile {
         }
     }
 
+    /// Writes an array that the file does not have.
+    pub(super) fn write_whole(&self, writer: &mut Writer, hash: ArrayHash, array: ArrayView<'_>) -> Result<()> {
+        let cut = Cut::new(Chunking::Whole, array)?;
+        self.write_standalone(writer, &[(hash, cut)], &mut Vec::new()).map(drop)
+    }
+
     /// Makes variables and fills them, and answers where they are; chunks are encoded on all cores. `made` lists each
     /// before it exists.
     fn write_standalone(

@@ -10,6 +10,7 @@ mod concurrent;
 mod faults;
 mod format;
 mod model;
+mod rewrite;
 mod slabs;
 mod standalone;
 

@@ -18,10 +18,12 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Writer {
     /// `None` before the first change.
-    file: Option<H5File>,
+    pub(super) file: Option<H5File>,
     /// The lowest number that no dimension has, once it is known.
     next_dimension: Option<i32>,
-    closed: bool,
+    pub(super) closed: bool,
+    /// Bringing changes to the disk failed: what it has is known when the file is opened again.
+    pub(super) broken: bool,
 }
 
 /// A dataset that was just made in the file.
@@ -33,7 +35,7 @@ pub(super) struct NewDataset {
 
 impl Writer {
     pub(super) fn open(file: H5File) -> Self {
-        Writer { file: Some(file), next_dimension: Some(0), closed: false }
+        Writer { file: Some(file), next_dimension: Some(0), ..Writer::default() }
     }
 }
 
@@ -121,52 +123,6 @@ impl ArrayFile {
         Ok(())
     }
 
-    /// Hands every change to the operating system.
-    ///
-    /// # Errors
-    /// `Io`, `Hdf5`.
-    pub(crate) fn flush(&self) -> Result<()> {
-        let mut writer = self.writer.lock();
-        match writer.file {
-            Some(_) => self.sync_with_hdf5(&mut writer),
-            None => Ok(()),
-        }
-    }
-
-    /// Returns when every change is on the disk; flushes first.
-    ///
-    /// # Errors
-    /// `Io`, `Hdf5`.
-    pub(crate) fn sync(&self) -> Result<()> {
-        self.flush()?;
-        match self.layer.writable() {
-            true => self.layer.sync(),
-            false => Ok(()),
-        }
-    }
-
-    /// Whether no write has failed since it was opened.
-    pub(crate) fn can_be_written(&self) -> bool {
-        self.writer.lock().file.as_ref().is_none_or(|file| file.check_whole().is_ok())
-    }
-
-    /// Flushes, closes and gives the lock of the file up; a second call does nothing. Whoever still holds
-    /// [`ArrayFile::source`] or a dataset reads `Closed` errors.
-    ///
-    /// # Errors
-    /// `Io`, `Hdf5`. The file is closed all the same.
-    pub(crate) fn close(&self) -> Result<()> {
-        let mut writer = self.writer.lock();
-        writer.closed = true;
-        let closed = match writer.file.take() {
-            // Closing writes once more: what HDF5 keeps of free space, and the superblock.
-            Some(file) => file.close().and_then(|()| self.layer.commit()).and_then(|()| self.layer.sync()),
-            None => Ok(()),
-        };
-        self.layer.release();
-        closed
-    }
-
     pub(super) fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
         self.check_writable()?;
         let writer = self.writer.lock();
@@ -178,6 +134,7 @@ impl ArrayFile {
 
     /// The file as HDF5 has it, opened at the first change.
     pub(super) fn hdf5<'a>(&self, writer: &'a mut Writer) -> Result<&'a H5File> {
+        self.check_unbroken(writer)?;
         if writer.file.is_none() {
             writer.file = Some(H5File::open(&self.layer)?);
         }
@@ -187,8 +144,7 @@ impl ArrayFile {
 
     /// Brings the file up to what HDF5 holds.
     pub(super) fn sync_with_hdf5(&self, writer: &mut Writer) -> Result<()> {
-        self.hdf5(writer)?.flush()?;
-        self.layer.commit()
+        self.hdf5(writer)?.flush()
     }
 
     fn put_column(&self, writer: &mut Writer, pool: &PoolKey, hash: ArrayHash, array: ArrayView<'_>) -> Result<bool> {
@@ -309,7 +265,7 @@ impl ArrayFile {
     }
 
     /// Makes a dataset with its dimensions and its empty slots. `made` lists it before the first of them exists.
-    fn create_dataset(
+    pub(super) fn create_dataset(
         &self,
         writer: &mut Writer,
         pool: &PoolKey,

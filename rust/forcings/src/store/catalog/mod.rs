@@ -28,6 +28,7 @@ pub(crate) use relations::End;
 pub use relations::{Association, AssociationFilter, Entity, Relation};
 pub use summary::{Counts, ForecastParameters, Summary};
 
+use crate::store::h5::disk;
 use crate::{Error, Result};
 use rusqlite::{Connection, OpenFlags};
 use std::path::{Path, PathBuf};
@@ -168,7 +169,9 @@ impl Catalog {
     }
 
     fn execute(&self, sql: &str) -> Result<()> {
-        self.connection.prepare_cached(sql).and_then(|mut s| s.execute([])).map_err(|e| self.failure(e)).map(drop)
+        disk::step(&self.path, disk::Step::Statement(sql), || {
+            self.connection.prepare_cached(sql).and_then(|mut s| s.execute([])).map_err(|e| self.failure(e)).map(drop)
+        })
     }
 
     fn failure(&self, source: rusqlite::Error) -> Error {

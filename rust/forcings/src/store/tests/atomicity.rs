@@ -163,6 +163,7 @@ fn a_commit_that_fails_may_be_tried_again_or_undone() {
     store.rollback().unwrap();
     assert!(!holds(&store, ramp(1).view().hash()));
     assert_eq!(names(&store), ["implicit"]);
+    store.flush().unwrap();
     let copy = open_copy(&store, dir.path());
     assert_eq!(names(&copy), ["implicit"]);
 }
