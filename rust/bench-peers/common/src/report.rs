@@ -78,7 +78,7 @@ fn answer<R: DeserializeOwned>(
         "peer": peer, "version": version, "operation": operation, "seconds": best.seconds, "runs": all,
         "checksum": best.checksum.hex(), "peak_rss_bytes": peak_rss(),
     });
-    line["parts"] = best.parts.into_iter().map(|(name, seconds)| (name.into(), seconds.into())).collect();
+    line["parts"] = best.parts.into_iter().collect();
     for (name, count) in best.facts {
         line[name] = count.into();
     }
