@@ -1,6 +1,6 @@
 # Every target prepares what it needs; nothing has to be run first. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo year test check bench bench-peers docs header data format julia distclean
+.PHONY: help setup demo year test check interop bench bench-peers docs header data format julia distclean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | column -t -s @
@@ -22,6 +22,10 @@ test: ## Rust tests, Julia tests with 1 and 2 threads, stores read by other tool
 
 check: ## formatters, linters, the C header, the rules of the repository
 	@deps/check.sh
+
+interop: ## pass stores to and fro with other tools and the crate infrastore-core (the first build takes minutes)
+	@deps/setup.sh
+	@deps/interop.sh
 
 bench: ## measure against the bounds and the peers; writes bench/results.json
 	@deps/setup.sh

@@ -1,14 +1,19 @@
 #!/usr/bin/env bash
-# `make bench-peers`: builds the executables of the peers and prepares Python with netCDF4. Each has a build folder of its
-# own, whatever CARGO_TARGET_DIR says: their C libraries are not ours.
+# `make bench-peers`: builds programs of rust/bench-peers, and prints the name and the address of each. They share one
+# build folder in the private folder, whatever CARGO_TARGET_DIR says: their C libraries are not ours. Arguments name the
+# programs; without any, those of the benchmarks are built, and Python with netCDF4 is prepared.
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 use_rust
-need_netcdf
-for peer in infrastore earthsciio; do
-    folder=$root/rust/bench-peers/$peer
-    [ -x "$folder/target/release/peer-$peer" ] ||
-        echo "forcings: building the peer $peer (the first build takes minutes)" >&2
-    cargo build --quiet --release --locked --manifest-path "$folder/Cargo.toml" --target-dir "$folder/target"
-    echo "$peer $folder/target/release/peer-$peer"
+peers=("$@")
+if [ $# -eq 0 ]; then
+    need_netcdf
+    echo "python $netcdf"
+    peers=(infrastore earthsciio)
+fi
+for peer in "${peers[@]}"; do
+    program=$cache/peers/target/release/peer-$peer
+    [ -x "$program" ] || echo "forcings: building the peer $peer (the first build takes minutes)" >&2
+    cargo build --quiet --release --locked --manifest-path "$root/rust/bench-peers/$peer/Cargo.toml" \
+        --target-dir "$cache/peers/target"
+    echo "$peer $program"
 done
-echo "python $netcdf"
