@@ -16,7 +16,7 @@ const CHECKSUM: usize = 4;
 /// Buffers and codec state of one thread, reused from chunk to chunk.
 pub struct Scratch {
     decompressor: Decompressor,
-    pub(super) compressor: Option<(u8, Compressor)>,
+    pub(super) compressor: Option<(i32, Compressor)>,
     raw: Vec<u8>,
     pub(super) stages: [Vec<u8>; 2],
 }
