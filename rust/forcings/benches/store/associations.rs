@@ -110,6 +110,7 @@ fn bare(store: &Path, path: &Path, shuffled: bool) -> rusqlite::Result<f64> {
     let to = Connection::open(path)?;
     to.pragma_update(None, "foreign_keys", true)?;
     to.pragma_update(None, "synchronous", "EXTRA")?;
+    to.pragma_update(None, "cache_size", -(64 << 10))?;
     schema.iter().try_for_each(|sql| to.execute_batch(sql))?;
     let begin = Instant::now();
     to.execute_batch("BEGIN IMMEDIATE")?;

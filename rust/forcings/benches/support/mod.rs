@@ -1,8 +1,8 @@
 //! What the benchmarks share: the values that both sides write, peers in processes of their own, and the report.
 //! `rust/bench-peers/README.md` describes values, checksums and requests.
 
-// Each benchmark uses a part of this.
-#![allow(dead_code, unreachable_pub)]
+// Each benchmark uses a part of this, and none runs the tests of the files below.
+#![allow(dead_code, unused_imports, unreachable_pub)]
 
 #[path = "../../../bench-peers/common/src/checksum.rs"]
 pub mod checksum;

@@ -46,13 +46,16 @@ pub fn encode_chunk(plain: &[u8], filters: &[EncodeFilter], scratch: &mut Scratc
             shuffle(plain, positive(width)?, &mut out);
             Ok(out)
         }
-        [EncodeFilter::Deflate(level)] => deflate(plain, level, &mut scratch.compressor),
+        [EncodeFilter::Deflate(level)] => {
+            let Scratch { compressor, stages: [out, _], .. } = scratch;
+            deflate(plain, level, compressor, out)
+        }
         [EncodeFilter::Shuffle(width), EncodeFilter::Deflate(level)] => {
-            let Scratch { compressor, stages: [planes, _], .. } = scratch;
+            let Scratch { compressor, stages: [planes, out], .. } = scratch;
             let site = ChunkSite { path: Path::new("memory"), what: "a chunk to be written", chunk: 0 };
             let planes = grown(planes, plain.len(), &site)?;
             shuffle(plain, positive(width)?, planes);
-            deflate(planes, level, compressor)
+            deflate(planes, level, compressor, out)
         }
         _ => Err(Error::invalid("chunks are written with a shuffle step, a DEFLATE step, or both in this order")),
     }
@@ -75,8 +78,8 @@ fn effort(level: u8) -> i32 {
     }
 }
 
-/// A zlib stream of `plain`; the compressor is kept for the next chunk of the same effort.
-fn deflate(plain: &[u8], level: u8, kept: &mut Option<(i32, Compressor)>) -> Result<Vec<u8>> {
+/// A zlib stream of `plain`, made in `out`; the compressor is kept for the next chunk of the same effort.
+fn deflate(plain: &[u8], level: u8, kept: &mut Option<(i32, Compressor)>, out: &mut Vec<u8>) -> Result<Vec<u8>> {
     if level > 9 {
         return Err(Error::invalid(format!("DEFLATE has levels 0 to 9, not {level}")));
     }
@@ -86,10 +89,12 @@ fn deflate(plain: &[u8], level: u8, kept: &mut Option<(i32, Compressor)>) -> Res
         *kept = Some((effort, Compressor::new(exact)));
     }
     let (_, compressor) = kept.as_mut().expect("set above");
-    let mut out = vec![0; compressor.zlib_compress_bound(plain.len())];
-    let len = compressor.zlib_compress(plain, &mut out).expect("the bound is large enough for any input");
-    out.truncate(len);
-    Ok(out)
+    let bound = compressor.zlib_compress_bound(plain.len());
+    if out.len() < bound {
+        out.resize(bound, 0);
+    }
+    let len = compressor.zlib_compress(plain, out).expect("the bound is large enough for any input");
+    Ok(out[..len].to_vec())
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ pub struct Scratch {
     pub(super) compressor: Option<(i32, Compressor)>,
     raw: Vec<u8>,
     pub(super) stages: [Vec<u8>; 2],
+    /// For chunks before they are encoded; their maker's.
+    pub(crate) plain: Vec<u8>,
 }
 
 impl Scratch {
@@ -29,6 +31,7 @@ impl Scratch {
             compressor: None,
             raw: Vec::new(),
             stages: [Vec::new(), Vec::new()],
+            plain: Vec::new(),
         }
     }
 
