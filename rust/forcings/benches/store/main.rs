@@ -55,7 +55,11 @@ fn bulk(folder: &Path, columns: &[Vec<u8>]) -> Result<()> {
             peers.push(answer.seconds);
         }
         let path = folder.join("netcdf.nc");
-        netcdf.push(timed(|| Ok(put(&path, &rows).expect("netCDF-C writes a variable")))?.0);
+        let write = || {
+            put(&path, &rows).expect("netCDF-C writes a variable");
+            Ok(())
+        };
+        netcdf.push(timed(write)?.0);
     }
     let size = |name: &str| std::fs::metadata(folder.join(name)).map_or(0, |meta| meta.len());
     let sizes = |peer: &str| [("ours_bytes", size("ours.nc").into()), ("peer_bytes", size(peer).into())];
