@@ -47,7 +47,10 @@ impl Shared {
     /// # Errors
     /// `Closed`.
     pub(crate) fn arrays(&self) -> Result<Arc<ArrayFile>> {
-        self.arrays.read().clone().ok_or(Error::Closed("store"))
+        let arrays = self.arrays.read().clone().ok_or(Error::Closed("store"))?;
+        // What cannot be written now is missed, and told, by who reads it.
+        let _ = arrays.settle();
+        Ok(arrays)
     }
 
     /// How often series may have gone: a reader whose count is older must ask [`Shared::missing_ids`] again.

@@ -84,8 +84,9 @@ impl ArrayFile {
     /// Writes the file's bytes to a new file. The caller has flushed, and nobody changes the file meanwhile.
     ///
     /// # Errors
-    /// `Io`.
+    /// `Io`, and those of [`ArrayFile::settle`].
     pub(crate) fn copy_to(&self, path: &Path) -> Result<()> {
+        self.settle()?;
         let failed = |e| Error::io(path, e);
         let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
         let len = self.source.len();

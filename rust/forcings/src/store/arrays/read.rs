@@ -116,6 +116,10 @@ impl ArrayFile {
     }
 
     fn place(&self, hash: &ArrayHash) -> Result<Place> {
+        let waits = self.waiting.lock().contains(hash);
+        if waits {
+            self.settle()?;
+        }
         let place = self.index.read().place(hash).cloned();
         place.ok_or_else(|| {
             let path = self.source.path().display();

@@ -38,6 +38,7 @@ impl ArrayFile {
         target: &ArrayFile,
         mut is_live: impl FnMut(&ArrayHash) -> Result<bool>,
     ) -> Result<()> {
+        self.settle()?;
         let mut writer = target.writer()?;
         let mut names: HashMap<PoolKey, Vec<String>> = HashMap::new();
         for dataset in self.datasets_by_name() {

@@ -1,5 +1,6 @@
 //! Bringing changes to the disk, in the two halves of a commit, and closing the file.
 
+use super::waiting::Waiting;
 use super::write::Writer;
 use super::ArrayFile;
 use crate::store::h5::FileLayer;
@@ -11,6 +12,7 @@ impl ArrayFile {
     /// # Errors
     /// `Io`, `Hdf5`.
     pub(crate) fn flush(&self) -> Result<()> {
+        self.settle()?;
         let mut writer = self.writer.lock();
         match writer.file {
             Some(_) => self.sync_with_hdf5(&mut writer),
@@ -82,11 +84,14 @@ impl ArrayFile {
     /// # Errors
     /// `Io`, `Hdf5`. HDF5 has closed the file all the same.
     pub(crate) fn shut(&self) -> Result<()> {
+        let settled = self.settle();
         let mut writer = self.writer.lock();
         writer.closed = true;
+        *self.waiting.lock() = Waiting::default();
         // Closing writes once more: what HDF5 keeps of free space, and the superblock.
-        let Some(file) = writer.file.take() else { return Ok(()) };
+        let Some(file) = writer.file.take() else { return settled };
         file.close()?;
+        settled?;
         self.decisive(&mut writer, |layer| layer.prepare())
     }
 

@@ -139,7 +139,7 @@ impl ArrayFile {
         let group = self.hdf5(writer)?.group(GROUP)?;
         let axes: Vec<String> = (0..shape.len()).map(|axis| format!("{name}_d{axis}")).collect();
         let members = axes.iter().cloned().chain([name.clone()]).collect();
-        made.push(NewDataset { name: name.clone(), members });
+        made.push(NewDataset { name: name.clone(), members, addresses: None });
         let numbered = axes.iter().zip(shape).zip(first..);
         let dimensions: Vec<_> = numbered
             .map(|((axis, &len), number)| group.create_scale(axis, len as u64, number))

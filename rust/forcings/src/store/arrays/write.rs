@@ -31,6 +31,8 @@ pub(super) struct NewDataset {
     pub(super) name: String,
     /// Everything that was made for it.
     pub(super) members: Vec<String>,
+    /// Where the headers of a packed dataset and of its hashes lie, once they do.
+    pub(super) addresses: Option<(u64, u64)>,
 }
 
 impl Writer {
@@ -41,14 +43,24 @@ impl Writer {
 
 impl ArrayFile {
     /// Stores one array, in a free column of its pool or in a new dataset. `false` if its hash is stored already: then
-    /// the bytes stay those of the first array with it.
+    /// the bytes stay those of the first array with it. It is written together with others, at the next flush at the
+    /// latest.
     ///
     /// # Errors
-    /// `InvalidParameter` for an array that is none of the pool, `ReadOnlyStore`, `Io`, `Hdf5`, `Format` when the dataset
-    /// that it would join is damaged. Nothing is stored then.
+    /// `InvalidParameter` for an array that is none of the pool, `ReadOnlyStore`, `Io`, `Hdf5`. Nothing is stored then.
     pub(crate) fn put_one(&self, pool: &PoolKey, hash: ArrayHash, array: ArrayView<'_>) -> Result<bool> {
         pool.check(&array)?;
-        self.put_column(&mut *self.writer()?, pool, hash, array)
+        let mut writer = self.writer()?;
+        // A file that cannot be written says so now.
+        self.hdf5(&mut writer)?;
+        self.write_many_waiting(&mut writer)?;
+        if self.contains(&hash) {
+            return Ok(false);
+        }
+        if !self.index.write().restore(&hash) {
+            self.waiting.lock().push(pool, hash, array);
+        }
+        Ok(true)
     }
 
     /// Stores arrays in datasets of their own, and answers the hashes that were not stored before. All or nothing. The
@@ -82,11 +94,16 @@ impl ArrayFile {
         }
         let mut made = Vec::new();
         let put = || -> Result<()> {
+            // The datasets of a pool are numbered as they are made.
+            match pools.values().any(|arrays| arrays.len() > 1) {
+                true => self.write_waiting(&mut writer)?,
+                false => self.write_many_waiting(&mut writer)?,
+            }
             for pool in order {
                 match &pools[pool][..] {
                     [(hash, array)] => {
-                        self.put_column(&mut writer, pool, *hash, *array)?;
                         joined.push(*hash);
+                        self.waiting.lock().push(pool, *hash, *array);
                     }
                     arrays => self.put_datasets(&mut writer, pool, arrays, &mut made)?,
                 }
@@ -147,51 +164,17 @@ impl ArrayFile {
         self.hdf5(writer)?.flush()
     }
 
-    fn put_column(&self, writer: &mut Writer, pool: &PoolKey, hash: ArrayHash, array: ArrayView<'_>) -> Result<bool> {
-        if self.contains(&hash) {
-            return Ok(false);
+    /// Writes what waits if it is much.
+    fn write_many_waiting(&self, writer: &mut Writer) -> Result<()> {
+        let full = self.waiting.lock().is_full();
+        match full {
+            true => self.write_waiting(writer),
+            false => Ok(()),
         }
-        if self.index.write().restore(&hash) {
-            return Ok(true);
-        }
-        let (dataset, column) = match self.free_column(pool) {
-            Some(place) => place,
-            None => {
-                let name = self.index.read().next_name(pool, &[]);
-                let mut made = Vec::new();
-                let new = self
-                    .create_dataset(writer, pool, name, pool.incremental_columns(), &mut made)
-                    .and_then(|_| self.sync_with_hdf5(writer))
-                    .and_then(|()| self.enter(&made));
-                if let Err(error) = new {
-                    let _ = self.unlink(writer, &made);
-                    return Err(error);
-                }
-                self.free_column(pool).ok_or_else(|| Error::Integrity("a new dataset has no free column".into()))?
-            }
-        };
-        self.change(writer, &dataset, &[(column, Edit::Set(array.bytes()))], |hashes| {
-            hashes.write_strings(column, &[hash.to_hex()])
-        })?;
-        dataset.state.write().hashes[column] = Some(hash);
-        self.index.write().insert(hash, Place::Packed(Column { dataset, column }));
-        Ok(true)
-    }
-
-    /// The first free column of a pool, in the order of the names of its datasets.
-    fn free_column(&self, pool: &PoolKey) -> Option<(Arc<PackedDataset>, usize)> {
-        let index = self.index.read();
-        index.pool(pool).iter().find_map(|dataset| {
-            let state = dataset.state.read();
-            let column = state.hashes.iter().position(Option::is_none)?;
-            let layout = state.layout().ok()?;
-            dataset.writable(layout, self.compression)?;
-            state.is_whole(layout).then(|| (dataset.clone(), column))
-        })
     }
 
     /// Rewrites columns of a dataset, then its slots by `slots`, and puts its new chunk table in place.
-    fn change(
+    pub(super) fn change(
         &self,
         writer: &mut Writer,
         dataset: &PackedDataset,
@@ -280,7 +263,7 @@ impl ArrayFile {
         let names: Vec<String> = [format!("{name}_t"), format!("{name}_c")].into_iter().chain(elements).collect();
         let slots = format!("{name}_h");
         let members = names.iter().cloned().chain([name.clone(), slots.clone()]).collect();
-        made.push(NewDataset { name: name.clone(), members });
+        made.push(NewDataset { name: name.clone(), members, addresses: None });
         let numbered = names.iter().zip(&shape).zip(first..);
         let dimensions: Vec<_> =
             numbered.map(|((name, &len), number)| group.create_scale(name, len, number)).collect::<Result<_>>()?;
@@ -295,7 +278,9 @@ impl ArrayFile {
             fill: &fill(pool.dtype),
             pipeline: &pipeline,
         })?;
-        Ok((data, group.create_strings(&slots, &dimensions[1])?))
+        let hashes = group.create_strings(&slots, &dimensions[1])?;
+        made.last_mut().expect("pushed above").addresses = Some((data.address()?, hashes.address()?));
+        Ok((data, hashes))
     }
 
     /// The first of `count` numbers that no dimension has.
@@ -312,15 +297,16 @@ impl ArrayFile {
     }
 
     /// Takes datasets that were made, filled and flushed into the index.
-    fn enter(&self, made: &[NewDataset]) -> Result<()> {
+    pub(super) fn enter(&self, made: &[NewDataset]) -> Result<()> {
         if made.is_empty() {
             return Ok(());
         }
         let file = Hdf5File::open(self.source.clone())?;
         let load = |new: &NewDataset| {
-            let pool = PoolKey::from_name(&new.name)
-                .ok_or_else(|| Error::Integrity(format!("{} is no name of a dataset", new.name)))?;
-            open::load(&file, &new.name, &pool).map(Arc::new)
+            let pool = PoolKey::from_name(&new.name).zip(new.addresses);
+            let (pool, addresses) =
+                pool.ok_or_else(|| Error::Integrity(format!("the dataset {} is incomplete", new.name)))?;
+            open::load(&file, &new.name, &pool, addresses).map(Arc::new)
         };
         let datasets: Vec<_> = made.iter().map(load).collect::<Result<_>>()?;
         let mut index = self.index.write();
@@ -342,6 +328,7 @@ impl ArrayFile {
     }
 
     fn remove_columns(&self, writer: &mut Writer, hashes: &[ArrayHash]) -> Result<()> {
+        self.waiting.lock().remove_all(hashes);
         let mut datasets: BTreeMap<String, (Arc<PackedDataset>, BTreeSet<usize>)> = BTreeMap::new();
         {
             let mut index = self.index.write();
