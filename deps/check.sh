@@ -22,6 +22,7 @@ for folder in julia examples deps; do
 done
 
 step "$cache/fatou/bin/python" deps/check_repository.py
+step "$cache/fatou/bin/python" deps/mutants.py --check
 step cargo fmt --all --check -- --color never
 step "$fatou" --color never --quiet format --check "${julia_folders[@]}"
 step "$fatou" --color never --quiet lint "${julia_folders[@]}"

@@ -10,11 +10,14 @@ on native threads, forward and backward in time.
 module Forcings
 
 using Dates
+using Logging: Logging, @logmsg
 import Libdl
 import Serialization
 
 export create_store, open_store, memory_store, transaction
-export Owner, SingleTimeSeries, add!, read_series, list_series, remove!
+export Owner, SingleTimeSeries, NonSequentialTimeSeries, PersistentTimeSeries
+export Deterministic, DeterministicSingleTimeSeries, Probabilistic, Scenarios
+export add!, read_series, list_series, remove!
 export StaticReader, readstep!
 export Provider, refresh_times, refresh, materialize, sample_at, with_window, DimWindow
 export PrefetchGroup, boundaries, start!, cancel!, stats
@@ -30,9 +33,17 @@ include("json.jl")
 include("periods.jl")
 include("tables.jl")
 
+include("owners.jl")
 include("series.jl")
+include("forecasts.jl")
+include("items.jl")
 include("store.jl")
 include("contents.jl")
+include("listing.jl")
+include("operations.jl")
+include("associations.jl")
+include("summaries.jl")
+include("maintenance.jl")
 include("reader.jl")
 include("window.jl")
 include("fields.jl")
@@ -40,6 +51,7 @@ include("provider.jl")
 include("epochs.jl")
 include("prefetch.jl")
 include("show.jl")
+include("show_series.jl")
 
 function __init__()
     open_library(find_library())

@@ -66,6 +66,8 @@ end
 )::Int32
 @foreign forcings_table_free(table::Ptr{Cvoid})::Cvoid
 
+@foreign forcings_series_check(series::Ptr{Cvoid})::Int32
+
 @foreign forcings_store_create(
     path::Ptr{UInt8},
     path_len::UInt64,
@@ -100,8 +102,8 @@ end
     store::UInt64,
     ids::Ptr{Int64},
     n::UInt64,
-    from::Ptr{Int64},
-    to::Ptr{Int64},
+    range::Ptr{UInt8},
+    range_len::UInt64,
     out_table::Ptr{Ptr{Cvoid}},
     out_features::Ptr{Ptr{Cvoid}},
     out_job::Ptr{UInt64},
@@ -112,6 +114,13 @@ end
     filter_len::UInt64,
     out_table::Ptr{Ptr{Cvoid}},
     out_features::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_has(
+    store::UInt64,
+    filter::Ptr{UInt8},
+    filter_len::UInt64,
+    out_found::Ptr{UInt8},
     out_job::Ptr{UInt64},
 )::Int32
 @foreign forcings_store_remove(store::UInt64, ids::Ptr{Int64}, n::UInt64, out_job::Ptr{UInt64})::Int32
@@ -245,3 +254,148 @@ end
 @foreign forcings_group_note_wait(group::UInt64, seconds::Float64)::Int32
 @foreign forcings_group_alive(group::UInt64, out_slots::Ptr{UInt64}, out_bytes::Ptr{UInt64})::Int32
 @foreign forcings_group_stats(group::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32
+
+@foreign forcings_store_transform(
+    store::UInt64,
+    options::Ptr{UInt8},
+    options_len::UInt64,
+    out_sources::Ptr{UInt64},
+    out_table::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_rename(
+    store::UInt64,
+    id::Int64,
+    name::Ptr{UInt8},
+    name_len::UInt64,
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_copy(
+    store::UInt64,
+    id::Int64,
+    options::Ptr{UInt8},
+    options_len::UInt64,
+    out_id::Ptr{Int64},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_replace_owner(
+    store::UInt64,
+    options::Ptr{UInt8},
+    options_len::UInt64,
+    out_series::Ptr{UInt64},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_remove_matching(
+    store::UInt64,
+    filter::Ptr{UInt8},
+    filter_len::UInt64,
+    out_series::Ptr{UInt64},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_clear(
+    store::UInt64,
+    owner::Ptr{UInt8},
+    owner_len::UInt64,
+    out_series::Ptr{UInt64},
+    out_job::Ptr{UInt64},
+)::Int32
+
+@foreign forcings_relation_add(
+    store::UInt64,
+    relation::Int32,
+    associations::Ptr{UInt8},
+    associations_len::UInt64,
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_relation_remove(
+    store::UInt64,
+    relation::Int32,
+    filter::Ptr{UInt8},
+    filter_len::UInt64,
+    out_associations::Ptr{UInt64},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_relation_list(
+    store::UInt64,
+    relation::Int32,
+    filter::Ptr{UInt8},
+    filter_len::UInt64,
+    out_table::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_relation_count(
+    store::UInt64,
+    relation::Int32,
+    filter::Ptr{UInt8},
+    filter_len::UInt64,
+    out_associations::Ptr{UInt64},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_relation_types(
+    store::UInt64,
+    relation::Int32,
+    filter::Ptr{UInt8},
+    filter_len::UInt64,
+    out_from::Ptr{Ptr{Cvoid}},
+    out_to::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_relation_replace(
+    store::UInt64,
+    relation::Int32,
+    category::Int32,
+    old::Int64,
+    new::Int64,
+    out_associations::Ptr{UInt64},
+    out_job::Ptr{UInt64},
+)::Int32
+
+@foreign forcings_store_counts(
+    store::UInt64,
+    out_counts::Ptr{Ptr{Cvoid}},
+    out_types::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_summary(
+    store::UInt64,
+    forecasts::UInt8,
+    out_table::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_forecast_parameters(
+    store::UInt64,
+    windows::Ptr{UInt8},
+    windows_len::UInt64,
+    out_table::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_distinct(
+    store::UInt64,
+    field::Ptr{UInt8},
+    field_len::UInt64,
+    out_table::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+
+@foreign forcings_store_verify(
+    store::UInt64,
+    out_counts::Ptr{Ptr{Cvoid}},
+    out_findings::Ptr{Ptr{Cvoid}},
+    out_series::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_check(store::UInt64, out_table::Ptr{Ptr{Cvoid}}, out_job::Ptr{UInt64})::Int32
+@foreign forcings_store_compact(store::UInt64, out_table::Ptr{Ptr{Cvoid}}, out_job::Ptr{UInt64})::Int32
+@foreign forcings_store_persist(
+    store::UInt64,
+    path::Ptr{UInt8},
+    path_len::UInt64,
+    overwrite::UInt8,
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_store_state(
+    store::UInt64,
+    out_known::Ptr{UInt8},
+    out_series::Ptr{UInt64},
+    out_in_transaction::Ptr{UInt8},
+)::Int32

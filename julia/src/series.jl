@@ -1,138 +1,273 @@
-# What a time series is: owners, types of series, and their form on the way into the library and back.
-
-"""
-    Owner(id, type; category = :component)
-
-The owner of series: `id` is an integer, unique within its `category` (`:component` or `:attribute`, a supplemental
-attribute that components share); `type` is free text such as `"Generator"`, and does not tell owners apart.
-
-```julia
-Owner(7, "Bus")
-Owner(7, "Outage"; category = :attribute)   # another owner than the bus
-```
-"""
-struct Owner
-    id::Int64
-    type::String
-    category::Symbol
-    function Owner(id::Integer, type::AbstractString; category::Symbol = :component)
-        category_name(category)
-        return new(id, type, category)
-    end
-end
+# Static series: one value, or one array, at each of their instants.
 
 # The types of stored values, in the order of their numbers in the library.
 const STORED_TYPES = (Float64, Float32, Int64, Int32, UInt64, Bool)
 const StoredType = Union{STORED_TYPES...}
 
-function type_code(::Type{T}) where {T}
-    code = findfirst(==(T), STORED_TYPES)
-    code === nothing || return code - 1
-    throw(invalid("values of type $T cannot be stored; convert them to one of $(join(STORED_TYPES, ", "))"))
+type_code(::Type{T}) where {T <: StoredType} = findfirst(==(T), STORED_TYPES) - 1
+
+"""
+    Forcings.Series{T, N}
+
+A time series: a name, a time axis, and an array of `N` dimensions with elements of the type `T`, one of `Float64`,
+`Float32`, `Int64`, `Int32`, `UInt64` and `Bool`. Subtypes are `Forcings.StaticSeries` ([`SingleTimeSeries`](@ref),
+[`NonSequentialTimeSeries`](@ref), [`PersistentTimeSeries`](@ref)) and `Forcings.Forecast` ([`Deterministic`](@ref),
+[`DeterministicSingleTimeSeries`](@ref), [`Probabilistic`](@ref), [`Scenarios`](@ref)).
+
+Constructors take arrays of narrower types too (`Int16` becomes `Int32`, `UInt32` becomes `Int64`, `Float16` becomes
+`Float32`). An `Array` of a stored type is not copied: it is the caller's.
+
+A static series is indexed by its steps, a forecast by its windows: `s[i]` counts from 1, `s[t]` takes an instant, and
+`length`, iteration, `first`, `last` and `eltype` go by the same items. `values(s)` is the whole array, `size(s)` its size,
+[`Forcings.timestamps`](@ref) the instants. `==` compares all of it; `isequal` and `hash` do for NaN.
+"""
+abstract type Series{T <: StoredType, N} end
+
+abstract type StaticSeries{T <: StoredType, N} <: Series{T, N} end
+
+# What the last argument of a constructor says of `time_reference`; see `SingleTimeSeries`.
+reference_text(::Nothing) = nothing
+reference_text(x::Symbol) = reference_text(String(x))
+function reference_text(x::AbstractString)
+    m = match(r"^([+-])(\d\d)(?::?(\d\d))?$", x)
+    m === nothing && return String(x)
+    minutes = m[3] === nothing ? "00" : m[3]
+    return (m[2] == minutes == "00" ? "+" : m[1]) * m[2] * ":" * minutes
+end
+function reference_text(x)
+    throw(invalid("a time reference is :utc, :zoneless, an offset like \"-07:00\" or a zone, not $(repr(x))"))
 end
 
 """
-    SingleTimeSeries(name, initial, resolution, values)
+    SingleTimeSeries(name, initial_timestamp, resolution, values; time_reference = nothing)
 
-Values on a regular grid: step `i` begins at `initial + (i - 1) * resolution` and its value covers the step.
+Values on a regular grid: step `i` begins at `initial_timestamp + (i - 1) * resolution` and its value covers the step.
 
-- `initial::DateTime`: the first instant (UTC)
 - `resolution::Period`: positive; months and years are counted by calendar, everything else is fixed, and
   `Hour(730) + Minute(30)` is one fixed period
-- `values`: time is the first dimension: `(steps,)` for scalars, `(steps, e...)` for elements of shape `e`. The element
-  type is `Float64`, `Float32`, `Int64`, `Int32`, `UInt64` or `Bool`
+- `values`: time is the first dimension: `(steps,)` for scalars, `(steps, e...)` for elements of shape `e`. See
+  [`Forcings.Series`](@ref) for the types
+- `time_reference`: what the instants are. `:utc`, an offset such as `"-07:00"` or the name of a zone such as
+  `"America/Denver"`: instants in UTC, that are to be shown in that way; `:zoneless`: the face of a wall clock, which is no
+  instant; `nothing`: that is not said, and they count as instants. It never changes the `DateTime`s, and a zone takes
+  no steps of a day or more
 
-Fields: `name`, `initial`, `resolution`, `values`. [`Forcings.timestamps`](@ref) gives the instants.
+Throws `Forcings.InvalidParameterError`, naming the series and the rule that is broken.
 
 ```julia
-SingleTimeSeries("load", DateTime(2030), Hour(1), rand(8760))
-SingleTimeSeries("cost", DateTime(2030), Month(1), rand(12, 3))   # three coefficients a month
+load = SingleTimeSeries("load", DateTime(2030), Hour(1), rand(8760))
+load[24], load[DateTime(2030, 1, 1, 23)]                          # the same value
+cost = SingleTimeSeries("cost", DateTime(2030), Month(1), rand(12, 3))
+cost[2]                                                           # three coefficients, those of February
+SingleTimeSeries("tariff", DateTime(2030), Hour(1), rand(24); time_reference = :zoneless)
 ```
 """
-struct SingleTimeSeries{T <: StoredType, N}
+struct SingleTimeSeries{T <: StoredType, N} <: StaticSeries{T, N}
     name::String
-    initial::DateTime
-    resolution::Union{Period, Dates.CompoundPeriod}
+    initial_timestamp::DateTime
+    resolution::Period
     values::Array{T, N}
-    function SingleTimeSeries(
-        name::AbstractString,
-        initial::DateTime,
-        resolution::Union{Period, Dates.CompoundPeriod},
-        values::AbstractArray{T, N},
-    ) where {T, N}
-        type_code(T)
-        N > 0 || throw(invalid("the values of a series need a time dimension, the first one"))
-        return new{T, N}(name, initial, resolution, values)
+    time_reference::Union{String, Nothing}
+    # Without checks: for what the library returned.
+    function SingleTimeSeries{T, N}(name, initial_timestamp, resolution, values, time_reference) where {T, N}
+        return new{T, N}(name, initial_timestamp, resolution, values, time_reference)
     end
 end
 
-function Base.:(==)(a::SingleTimeSeries, b::SingleTimeSeries)
-    return a.name == b.name && a.initial == b.initial && a.resolution == b.resolution && a.values == b.values
+function SingleTimeSeries(
+    name::AbstractString,
+    initial_timestamp,
+    resolution,
+    values::AbstractArray;
+    time_reference = nothing,
+)
+    v = stored_array(SingleTimeSeries, name, values)
+    timed(SingleTimeSeries, name, v)
+    start, step = instant(initial_timestamp), plain_period(resolution)
+    return checked(typeof_series(SingleTimeSeries, v)(name, start, step, v, reference_text(time_reference)))
 end
-
-# Equal resolutions may be of different types, with different hashes.
-Base.hash(s::SingleTimeSeries, h::UInt) = hash(s.values, hash(s.initial, hash(s.name, hash(:SingleTimeSeries, h))))
 
 """
-    Forcings.timestamps(series::SingleTimeSeries) -> Vector{DateTime}
+    NonSequentialTimeSeries(name, timestamps, values; time_reference = nothing)
 
-The instants at which the steps of `series` begin. Calendar periods are counted from the first instant, so a monthly
-series from 31 January has its second step on the last day of February and its third on 31 March.
+Values at listed instants, and none between them: outages, prices of single hours, measurements.
+
+- `timestamps`: `DateTime`s, strictly ascending; there may be none
+- `values`: time is the first dimension, with one row for each instant; `time_reference`: as for
+  [`SingleTimeSeries`](@ref)
+
+Throws `Forcings.InvalidParameterError`, naming the series and the rule that is broken.
+
+```julia
+times = [DateTime(2030, 1, 3, 7, 30), DateTime(2030, 2, 11)]
+outages = NonSequentialTimeSeries("outage", times, [40.0, 15.0])
+outages[DateTime(2030, 2, 11)]
+```
 """
-timestamps(s::SingleTimeSeries) = [step_at(s.initial, s.resolution, i) for i in 0:(size(s.values, 1) - 1)]
-
-step_at(initial, p::Period, i) = initial + i * p
-function step_at(initial, p::Dates.CompoundPeriod, i)
-    length = wire(p)
-    return haskey(length, :ms) ? initial + Millisecond(i * length.ms) : initial + Month(i * length.months)
+struct NonSequentialTimeSeries{T <: StoredType, N} <: StaticSeries{T, N}
+    name::String
+    timestamps::Vector{DateTime}
+    values::Array{T, N}
+    time_reference::Union{String, Nothing}
+    function NonSequentialTimeSeries{T, N}(name, timestamps, values, time_reference) where {T, N}
+        return new{T, N}(name, timestamps, values, time_reference)
+    end
 end
 
-# Row-major on the library's side: the first dimension of Julia's array varies slowest there.
-rowmajor(values::Vector) = values
-rowmajor(values::Array) = permutedims(values, ndims(values):-1:1)
+"""
+    PersistentTimeSeries(name, timestamps, values; time_reference = nothing)
 
-# The array of type `T` and shape `(steps, element...)` whose row-major bytes begin at `source`.
-function from_rowmajor(::Type{T}, source::Ptr{UInt8}, shape::Vector{Int}) where {T}
-    flat = copy_from(Ptr{T}(source), prod(shape))
-    length(shape) == 1 && return flat
-    return permutedims(reshape(flat, reverse(shape)...), length(shape):-1:1)
+A step function: each value holds from its breakpoint to the next, the last one without end. Before the first breakpoint
+there is no value, and asking for one is an error.
+
+- `timestamps`: the breakpoints, `DateTime`s, strictly ascending
+- `values`: time is the first dimension, with one row for each breakpoint; `time_reference`: as for
+  [`SingleTimeSeries`](@ref)
+
+Throws `Forcings.InvalidParameterError`, naming the series and the rule that is broken.
+
+```julia
+price = PersistentTimeSeries("price", [DateTime(2030), DateTime(2030, 4)], [31.5, 29.0])
+price[DateTime(2030, 3, 31, 12)]                  # 31.5, the price in force
+```
+"""
+struct PersistentTimeSeries{T <: StoredType, N} <: StaticSeries{T, N}
+    name::String
+    timestamps::Vector{DateTime}
+    values::Array{T, N}
+    time_reference::Union{String, Nothing}
+    function PersistentTimeSeries{T, N}(name, timestamps, values, time_reference) where {T, N}
+        return new{T, N}(name, timestamps, values, time_reference)
+    end
 end
 
-function category_name(category)
-    category === :component && return "Component"
-    category === :attribute && return "SupplementalAttribute"
-    throw(invalid("the category of an owner is :component or :attribute, not $(repr(category))"))
+const IrregularSeries = Union{NonSequentialTimeSeries, PersistentTimeSeries}
+
+for S in (:NonSequentialTimeSeries, :PersistentTimeSeries)
+    @eval function $S(name::AbstractString, timestamps::AbstractVector, values::AbstractArray; time_reference = nothing)
+        v = stored_array($S, name, values)
+        timed($S, name, v)
+        size(v, 1) == length(timestamps) ||
+            throw(named(
+                $S,
+                name,
+                "there are $(length(timestamps)) timestamps, but the values have $(size(v, 1)) rows; their first " *
+                    "dimension is time",
+            ))
+        times = timestamps isa Vector{DateTime} ? timestamps : DateTime[instant(t) for t in timestamps]
+        return checked(typeof_series($S, v)(name, times, v, reference_text(time_reference)))
+    end
 end
 
-category_symbol(name) = name == "Component" ? :component : :attribute
+typeof_series(::Type{S}, ::Array{T, N}) where {S, T, N} = S{T, N}
 
-owner_object(o::Owner) = (id = o.id, type = o.type, category = category_name(o.category))
+# An error that names the series.
+named(S::Type, name, text) = invalid("$(nameof(S)) $(repr(name)): $text")
 
-feature(value::Union{Bool, AbstractString, AbstractFloat}) = value
-feature(value::Symbol) = String(value)
-feature(value) = throw(invalid("a feature must be a number, a Bool or a text, not $(repr(value))"))
-function feature(value::Integer)
-    typemin(Int64) <= value <= typemax(Int64) || throw(invalid("the feature $value does not fit into an Int64"))
-    return value
+function timed(S, name, values)
+    ndims(values) > 0 || throw(named(S, name, "the values need a time dimension, the first one"))
+    return nothing
 end
 
-function feature_object(features::Union{NamedTuple, AbstractDict})
-    return Dict(string(key) => feature(value) for (key, value) in pairs(features))
-end
-function feature_object(features)
-    throw(invalid("features are a named tuple, as in (scenario = \"high\",), or a dictionary, not $(repr(features))"))
+# The type in which values are stored: their own, or the next wider one.
+stored_type(::Type{T}) where {T <: StoredType} = T
+stored_type(::Type{<:Union{Int8, Int16, UInt8, UInt16}}) = Int32
+stored_type(::Type{UInt32}) = Int64
+stored_type(::Type{Float16}) = Float32
+stored_type(::Type) = nothing
+
+stored_array(S, name, values::Array{<:StoredType}) = values
+function stored_array(S, name, values::AbstractArray{T, N}) where {T, N}
+    stored = stored_type(T)
+    stored === nothing || return convert(Array{stored, N}, values)
+    hint = Missing <: T ? "; write NaN for what is missing" : ""
+    throw(named(
+        S,
+        name,
+        "values of the type $T cannot be stored; convert them to one of $(join(STORED_TYPES, ", "))$hint",
+    ))
 end
 
-optional_text(what, x::Union{AbstractString, Symbol, Nothing}) = x
-optional_text(what, x) = throw(invalid("$what must be a text, not $(repr(x))"))
+"""
+    Forcings.timestamps(series) -> Vector{DateTime}
 
-function series_object(owner::Owner, s::SingleTimeSeries; features = (;), units = nothing, ext = nothing)
-    return (
-        owner = owner_object(owner),
-        name = s.name,
-        features = feature_object(features),
-        units = optional_text("units", units),
-        ext = optional_text("ext", ext),
-        series = (type = "SingleTimeSeries", initial_ms = to_millis(s.initial), resolution = wire(s.resolution)),
-    )
+The instants of a static series: those at which the steps of a [`SingleTimeSeries`](@ref) begin, the listed ones of the
+other types. Calendar periods are counted from the first instant, so a monthly series from 31 January has its second step
+on the last day of February and its third on 31 March.
+"""
+timestamps(s::SingleTimeSeries) = [step_at(s.initial_timestamp, s.resolution, i) for i in 0:(length(s) - 1)]
+timestamps(s::IrregularSeries) = s.timestamps
+
+"""
+    Forcings.index_at(series, t) -> Int
+
+The step of a static series, or the window of a forecast, that begins at the instant `t`, counted from 1; of a
+[`PersistentTimeSeries`](@ref) the breakpoint in force at `t`.
+
+Throws `Forcings.OffGridError` when there is none.
+"""
+function index_at(s::SingleTimeSeries, t)
+    k = steps_to(s.initial_timestamp, s.resolution, instant(t))
+    k !== nothing && k < length(s) && return Int(k) + 1
+    throw(OffGridError("$(described(s)) has no step at $t"))
 end
+
+function index_at(s::NonSequentialTimeSeries, t)
+    i = searchsortedfirst(s.timestamps, instant(t))
+    i <= length(s) && s.timestamps[i] == t && return i
+    throw(OffGridError("$(described(s)) has no value at $t"))
+end
+
+function index_at(s::PersistentTimeSeries, t)
+    i = searchsortedlast(s.timestamps, instant(t))
+    i > 0 && return i
+    first = isempty(s.timestamps) ? "it has no breakpoint" : "its first breakpoint is $(s.timestamps[1])"
+    throw(OffGridError("$(described(s)) has no value at $t: $first"))
+end
+
+described(s::Series) = "$(nameof(typeof(s))) $(repr(s.name))"
+
+Base.values(s::Series) = s.values
+Base.size(s::Series) = size(s.values)
+Base.size(s::Series, d::Integer) = d <= ndims(s) ? size(s)[d] : 1
+Base.ndims(::Series{T, N}) where {T, N} = N
+Base.firstindex(::Series) = 1
+Base.lastindex(s::Series) = length(s)
+Base.eachindex(s::Series) = Base.OneTo(length(s))
+Base.keys(s::Series) = eachindex(s)
+Base.getindex(s::Series, t::Dates.TimeType) = s[index_at(s, t)]
+Base.iterate(s::Series, i = 1) = i > length(s) ? nothing : (s[i], i + 1)
+
+Base.length(s::StaticSeries) = size(s.values, 1)
+Base.eltype(::Type{<:StaticSeries{T, 1}}) where {T} = T
+Base.eltype(::Type{<:StaticSeries{T, N}}) where {T, N} = AbstractArray{T, N - 1}
+Base.getindex(s::StaticSeries{<:Any, 1}, i::Integer) = s.values[i]
+Base.getindex(s::StaticSeries, i::Integer) = selectdim(s.values, 1, i)
+
+# What of a series makes it what it is, periods in their stored form: equal for equal periods of other units.
+identity_of(s::SingleTimeSeries) = (s.name, s.initial_timestamp, period_numbers(s.resolution), s.time_reference)
+identity_of(s::IrregularSeries) = (s.name, s.timestamps, s.time_reference)
+
+# Types are compared without their parameters: equal numbers of two types are equal.
+same_kind(a::Series, b::Series) = nameof(typeof(a)) === nameof(typeof(b))
+
+function Base.:(==)(a::Series, b::Series)
+    return same_kind(a, b) && identity_of(a) == identity_of(b) && contents(a) == contents(b)
+end
+function Base.isequal(a::Series, b::Series)
+    return same_kind(a, b) && isequal(identity_of(a), identity_of(b)) && isequal(contents(a), contents(b))
+end
+Base.hash(s::Series, h::UInt) = hash(contents(s), hash(identity_of(s), hash(nameof(typeof(s)), h)))
+
+# The stored values.
+contents(s::Series) = s.values
+
+# A series with arrays of its own.
+Base.copy(s::S) where {S <: SingleTimeSeries} = S(
+    s.name,
+    s.initial_timestamp,
+    s.resolution,
+    copy(s.values),
+    s.time_reference,
+)
+Base.copy(s::S) where {S <: IrregularSeries} = S(s.name, copy(s.timestamps), copy(s.values), s.time_reference)

@@ -8,6 +8,15 @@ function Base.show(io::IO, store::Store)
     return nothing
 end
 
+function Base.show(io::IO, ::MIME"text/plain", store::Store)
+    show(io, store)
+    isopen(store) || return nothing
+    now = state(store)
+    print(io, "\n  ", now === nothing ? "in use by another call" : count_of(now.series, "series"))
+    now !== nothing && now.in_transaction && print(io, ", a transaction is open")
+    return nothing
+end
+
 function Base.show(io::IO, reader::StaticReader)
     isopen(reader) || return print(io, "StaticReader(closed)")
     columns = sum(Int[g.columns for g in reader.groups])
@@ -128,12 +137,6 @@ end
 function Base.show(io::IO, o::Owner)
     print(io, "Owner(", o.id, ", ", repr(o.type))
     print(io, o.category === :component ? ")" : "; category = $(repr(o.category)))")
-    return nothing
-end
-
-function Base.show(io::IO, s::SingleTimeSeries)
-    print(io, "SingleTimeSeries(", repr(s.name), ", ", s.initial, ", ", s.resolution, ", ")
-    print(io, Base.dims2string(size(s.values)), " ", eltype(s.values), ")")
     return nothing
 end
 

@@ -18,10 +18,10 @@ end
 Creates a store: the array file at `path` (NetCDF-4) and the catalog beside it. The second form closes the store when
 `f(store)` returns or throws, and returns what `f` returned.
 
-- `compression`: `"none"`, or `"deflate:LEVEL"` and `"deflate:LEVEL:shuffle"` with a level from 0 to 9; the library's own
-  choice if `nothing`
+- `compression`: `"none"`, or `"deflate:LEVEL:shuffle"` and `"deflate:LEVEL:noshuffle"` with a level from 0 to 9; the
+  library's own choice if `nothing`
 - `durable`: with `false` the disk holds what [`flush`](@ref), [`close`](@ref) or an outermost [`transaction`](@ref) has
-  returned from; with `true` also every [`add!`](@ref), [`remove!`](@ref) that has returned
+  returned from; with `true` also every change outside a transaction, such as [`add!`](@ref), that has returned
 - `overwrite`: replaces the store that is at `path`; a file that is no store is never replaced
 
 Throws `Forcings.StoreExistsError`, `Forcings.StoreInUseError` or `Forcings.IoError`.
@@ -101,13 +101,18 @@ Base.flush(store::Store) = background(job -> forcings_store_flush(store, job))
 """
     transaction(f, store)
 
-Calls `f(store)`: all that it changes is kept when it returns, and undone when it throws. Transactions nest; the disk
-holds the changes when the outermost one has returned. Returns what `f` returned.
+Calls `f(store)`: all that it changes is kept when it returns, and undone when it throws, removals included; the exception
+goes on to the caller. Returns what `f` returned.
+
+Any number of operations may stand inside, and each sees what was changed so far. Transactions nest: an inner one that
+throws undoes its own changes only, and the disk holds all of them when the outermost one has returned. A transaction
+belongs to the store: what other tasks change meanwhile is part of it.
 
 ```julia
 store = memory_store()
 transaction(store) do s
-    add!(s, Owner(1, "Bus"), SingleTimeSeries("load", DateTime(2030), Hour(1), rand(24)))
+    id = add!(s, Owner(1, "Bus"), SingleTimeSeries("load", DateTime(2030), Hour(1), rand(24)))
+    Forcings.copy_series!(s, id, Owner(2, "Bus"))
 end
 ```
 """
@@ -120,8 +125,19 @@ function transaction(f, store::Store)
         return result
     catch
         # An interrupted wait leaves a call behind that may have succeeded: what it began must end, and what it ended is
-        # not ended twice. A commit that failed may have ended the transaction already; what went wrong first matters.
-        begun[] == 0 && committed[] != 0 && forcings_store_rollback(store, C_NULL)
+        # not ended twice.
+        begun[] == 0 && committed[] != 0 && undo(store)
         rethrow()
     end
+end
+
+# Rolls back, whatever interrupts the wait for it. What went wrong first is what the caller hears of: an error here may
+# only say that a commit that failed has ended the transaction already.
+function undo(store)
+    try
+        background(job -> forcings_store_rollback(store, job), Ref(Int32(-1)))
+    catch e
+        e isa Union{ForcingsError, InterruptException} || rethrow()
+    end
+    return nothing
 end

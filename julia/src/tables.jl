@@ -34,6 +34,8 @@ function read_column(table, column, rows)
         spans(text_from, Ptr{UInt8}(values[]), ends[], rows)
     elseif kind[] == 4
         spans(copy_from, Ptr{Int64}(values[]), ends[], rows)
+    elseif kind[] == 6
+        spans(copy_from, Ptr{Float64}(values[]), ends[], rows)
     else
         [(unsafe_load(Ptr{Ptr{UInt8}}(values[]), i), Int(unsafe_load(ends[], i))) for i in 1:rows]
     end

@@ -17,6 +17,64 @@ repl(x) = sprint(show, MIME("text/plain"), x)
     @test line(Owner(1, "Bus"; category = :attribute)) == "Owner(1, \"Bus\"; category = :attribute)"
     series = SingleTimeSeries("load", DateTime(2030), Hour(1), rand(24, 2))
     @test line(series) == "SingleTimeSeries(\"load\", 2030-01-01T00:00:00, 1 hour, 24×2 Float64)"
+    @test repl(series) ==
+        """
+    SingleTimeSeries "load"
+      start          2030-01-01T00:00:00
+      last           2030-01-01T23:00:00
+      resolution     1 hour
+      length         24 steps
+      values         Float64 of shape (2,)"""
+    zoned = SingleTimeSeries("load", DateTime(2030), Hour(24), Bool[1]; time_reference = "+0530")
+    @test line(zoned) == "SingleTimeSeries(\"load\", 2030-01-01T00:00:00, 24 hours, 1-element Bool, +05:30)"
+    @test occursin("length         1 step\n  values         Bool\n  time reference +05:30", repl(zoned))
+    steps = PersistentTimeSeries("price", [DateTime(2030), DateTime(2031)], [1, 2])
+    @test line(steps) == "PersistentTimeSeries(\"price\", 2 timestamps, 2-element Int64)"
+    @test occursin("last           2031-01-01T00:00:00\n  length         2 breakpoints", repl(steps))
+    none = NonSequentialTimeSeries("outage", DateTime[], Float64[])
+    @test repl(none) == "NonSequentialTimeSeries \"outage\"\n  length         0 timestamps\n  values         Float64"
+end
+
+@testset "forecasts" begin
+    levels = [0.1, 0.9]
+    f = Probabilistic("wind", DateTime(2030), Hour(1), rand(24, 7, 2); percentiles = levels, interval = Day(1))
+    @test line(f) == "Probabilistic(\"wind\", 2030-01-01T00:00:00, 7 windows of 24 hours, 24×7×2 Float64)"
+    @test repl(f) ==
+        """
+    Probabilistic "wind"
+      start          2030-01-01T00:00:00
+      last window    2030-01-07T00:00:00
+      resolution     1 hour
+      horizon        24 hours, 24 steps
+      interval       1 day
+      count          7 windows
+      percentiles    0.1, 0.9
+      values         Float64"""
+    s = Scenarios("wind", DateTime(2030), Month(1), rand(Float32, 3, 1, 5, 2); interval = Month(1))
+    @test occursin("scenarios      5\n  values         Float32 of shape (2,)", repl(s))
+    load = SingleTimeSeries("load", DateTime(2030), Hour(1), rand(24))
+    d = DeterministicSingleTimeSeries(load; horizon = Hour(4), interval = Hour(2))
+    @test line(d) == "DeterministicSingleTimeSeries(\"load\", 2030-01-01T00:00:00, 11 windows of 4 hours, 4×11 Float64)"
+    @test occursin("last window    2030-01-01T20:00:00", repl(d)) && occursin("count          11 windows", repl(d))
+end
+
+@testset "listings" begin
+    memory_store() do store
+        @test line(list_series(store)) == repl(list_series(store)) == "Listing of 0 series"
+        series = SingleTimeSeries("load", DateTime(2030), Hour(1), rand(24, 2))
+        add!(store, [(Owner(n, "Bus"), series, (features = (n = n,),)) for n in 1:40])
+        rows = list_series(store)
+        lines = split(repl(rows), '\n')
+        @test length(lines) == 42 && lines[1] == "Listing of 40 series"
+        for part in ("1 ", "SingleTimeSeries", "\"load\"", "Bus 1", "2030-01-01T00:00:00", "1 hour", "24", "n = 1")
+            @test occursin(part, lines[3])
+        end
+        screen(io) = IOContext(IOContext(io, :limit => true), :displaysize => (12, 50))
+        small = split(sprint(io -> show(screen(io), MIME("text/plain"), rows)), '\n')
+        @test length(small) == 9 && endswith(small[end], "⋮")
+        @test all(text -> textwidth(text) <= 50, small) && endswith(small[3], "…")
+        @test line(rows) == "Listing of 40 series"
+    end
 end
 
 @testset "readers" begin

@@ -114,6 +114,17 @@ end
     end
 end
 
+@testset "an interrupted rollback is a rollback all the same" begin
+    store = memory_store()
+    items = [(Owner(n, "Bus"), SingleTimeSeries("load", DateTime(2030), Hour(1), rand(300))) for n in 1:300]
+    for n in 1:12
+        task = @async transaction(s -> (add!(s, items); error("undo")), store)
+        @test interrupt(task, n) !== nothing
+        @test isempty(list_series(store))
+        @test thrown(() -> flush(store)) === nothing
+    end
+end
+
 @testset "an interrupted take! loses nothing" begin
     for inline in (false, true)
         PrefetchGroup(Dict("winds" => Provider(WINDS)); inline = inline) do group

@@ -81,16 +81,46 @@ typedef struct ForcingsTable ForcingsTable;
 // A function like libuv's `uv_async_send`: may be called on any thread, wakes an event loop.
 typedef int32_t (*ForcingsWake)(void*);
 
-// One series to add. `size` is `sizeof(ForcingsSeries)`.
+// One series to add, of any type but the derived one, which a transform makes. Members that its type does not have are
+// ignored. A period is a number of milliseconds or of calendar months: at most one of the two is not 0.
 typedef struct ForcingsSeries {
   // The size of this struct in bytes.
   uint64_t size;
-  // JSON: `owner` (`id`, `type`, `category`), `name`, `features`, `units`, `ext`, `series` (`type`, `initial_ms`,
-  // `resolution` with either `ms` or `months`).
+  // JSON: `owner` (`id`, `type`, `category`), `name`, `features`, `units`, `ext`.
   const uint8_t *meta;
   // Its length in bytes.
   uint64_t meta_len;
-  // The extents of the values, slowest first; the first is time.
+  // How the instants are to be spelled: `utc`, `zoneless`, an offset like `-07:00` or the name of a zone; null if that is
+  // not said.
+  const uint8_t *time_reference;
+  // Its length in bytes.
+  uint64_t time_reference_len;
+  // The type: 0 single, 1 non-sequential, 2 persistent, 3 deterministic, 5 probabilistic, 6 scenarios.
+  uint64_t series_type;
+  // The first instant, or the start of the first window, in milliseconds since 1970.
+  int64_t initial_ms;
+  // From step to step, in milliseconds.
+  int64_t resolution_ms;
+  // From step to step, in months.
+  int64_t resolution_months;
+  // The span of a window, in milliseconds.
+  int64_t horizon_ms;
+  // The span of a window, in months.
+  int64_t horizon_months;
+  // From window to window, in milliseconds.
+  int64_t interval_ms;
+  // From window to window, in months.
+  int64_t interval_months;
+  // The instants of a non-sequential or persistent series, in milliseconds since 1970.
+  const int64_t *timestamps;
+  // Their number.
+  uint64_t timestamps_len;
+  // The percentiles of a probabilistic forecast.
+  const double *percentiles;
+  // Their number.
+  uint64_t percentiles_len;
+  // The extents of the values, slowest first: `[steps, element...]`, for forecasts `[steps, windows, element...]` with the
+  // percentiles or scenarios in front.
   const uint64_t *shape;
   // Their number.
   uint64_t rank;
@@ -108,6 +138,47 @@ extern "C" {
 
 // The version of the loaded library, to be compared with `FORCINGS_ABI_VERSION` of the header.
 uint32_t forcings_abi_version(void);
+
+// Gives a series another name; its id stays. See `out_job` above.
+int32_t forcings_store_rename(uint64_t store,
+                              int64_t id,
+                              const uint8_t *name,
+                              uint64_t name_len,
+                              uint64_t *out_job);
+
+// Adds a series with the array, the features and everything else of `id` for another owner. `options` is JSON: `owner`
+// (`id`, `type`, `category`, which must be the one of the owner of `id`), `name` (a text, or null to keep the name). See
+// `out_job` above.
+int32_t forcings_store_copy(uint64_t store,
+                            int64_t id,
+                            const uint8_t *options,
+                            uint64_t options_len,
+                            int64_t *out_id,
+                            uint64_t *out_job);
+
+// Moves every series of one owner to another of the same category. `options` is JSON: `old`, `new` (ids of owners),
+// `category`. See `out_job` above.
+int32_t forcings_store_replace_owner(uint64_t store,
+                                     const uint8_t *options,
+                                     uint64_t options_len,
+                                     uint64_t *out_series,
+                                     uint64_t *out_job);
+
+// Removes the series that match `filter` (see `forcings_store_list`): all of them or none. The filter `{}` matches every
+// series. See `out_job` above.
+int32_t forcings_store_remove_matching(uint64_t store,
+                                       const uint8_t *filter,
+                                       uint64_t filter_len,
+                                       uint64_t *out_series,
+                                       uint64_t *out_job);
+
+// Removes every series, or with `owner` (JSON: `id`, `category`; null and 0 for none) every series of that owner. See
+// `out_job` above.
+int32_t forcings_store_clear(uint64_t store,
+                             const uint8_t *owner,
+                             uint64_t owner_len,
+                             uint64_t *out_series,
+                             uint64_t *out_job);
 
 // Describes the last failure on this thread and returns its status, 0 if no call failed on it yet.
 //
@@ -199,6 +270,45 @@ int32_t forcings_job_wait(uint64_t job,
 // frees the handle. A job that still runs is the status `InvalidParameter`, and stays.
 int32_t forcings_job_finish(uint64_t job);
 
+// Reads every array and row, and reports what is wrong.
+//
+// `out_counts` receives one row: `arrays`, `series` (what was examined), `unused_variables`. `out_findings` receives one
+// row per finding: `kind`, `text`. `out_series` receives one line per finding and series that it is about, the first ten
+// of each: `finding` (from 0), `id`. See `out_job` above.
+int32_t forcings_store_verify(uint64_t store,
+                              struct ForcingsTable **out_counts,
+                              struct ForcingsTable **out_findings,
+                              struct ForcingsTable **out_series,
+                              uint64_t *out_job);
+
+// The grids of the regular series, one for each resolution: a table with the columns `resolution_ms` or
+// `resolution_months`, `initial_ms`, `length`, `series` (how many). Series of one resolution on different grids are the
+// status `Integrity`. See `out_job` above.
+int32_t forcings_store_check(uint64_t store,
+                             struct ForcingsTable **out_table,
+                             uint64_t *out_job);
+
+// Deletes what is left of the features of removed series, and counts the free columns of the array file: a table with one
+// row, `slots_reclaimed`, `feature_sets_reclaimed`. See `out_job` above.
+int32_t forcings_store_compact(uint64_t store,
+                               struct ForcingsTable **out_table,
+                               uint64_t *out_job);
+
+// Writes the store to `path` as a pair of its own. With `overwrite` 1 it replaces the store that is there. See `out_job`
+// above.
+int32_t forcings_store_persist(uint64_t store,
+                               const uint8_t *path,
+                               uint64_t path_len,
+                               uint8_t overwrite,
+                               uint64_t *out_job);
+
+// What a store is doing, without waiting for it: `out_known` receives 0 while another call uses it; otherwise 1,
+// `out_series` the number of series, and `out_in_transaction` whether a transaction is open (0 or 1).
+int32_t forcings_store_state(uint64_t store,
+                             uint8_t *out_known,
+                             uint64_t *out_series,
+                             uint8_t *out_in_transaction);
+
 // Opens a provider. `options` is JSON: `files` (paths), `format` (`"netcdf"`), `variables` (names; none for all), and
 // optionally `times`, `time_dim`, `select` (a selection in its wire form), `group`. See `out_job` above.
 int32_t forcings_provider_open(const uint8_t *options,
@@ -288,6 +398,61 @@ int32_t forcings_reader_time_at(uint64_t reader, uint64_t step, int64_t *out_ms)
 // The step, counted from 0, whose instant is `at_ms`.
 int32_t forcings_reader_index_at(uint64_t reader, int64_t at_ms, uint64_t *out_step);
 
+// Adds associations, all or none. `relation` is 0 from components to supplemental attributes that they have, 1 from
+// parents to children. `associations` is a JSON list of objects `from_id`, `from_type`, `to_id`, `to_type`. See `out_job`
+// above.
+int32_t forcings_relation_add(uint64_t store,
+                              int32_t relation,
+                              const uint8_t *associations,
+                              uint64_t associations_len,
+                              uint64_t *out_job);
+
+// Removes the associations that match `filter`, a JSON object with any of `from_id`, `from_types`, `to_id`, `to_types`;
+// an empty list of types matches nothing, and `{}` matches all. See `out_job` above.
+int32_t forcings_relation_remove(uint64_t store,
+                                 int32_t relation,
+                                 const uint8_t *filter,
+                                 uint64_t filter_len,
+                                 uint64_t *out_associations,
+                                 uint64_t *out_job);
+
+// Lists the associations that match, in the order in which they were added: a table with the columns `from_id`,
+// `from_type`, `to_id`, `to_type`. See `out_job` above.
+int32_t forcings_relation_list(uint64_t store,
+                               int32_t relation,
+                               const uint8_t *filter,
+                               uint64_t filter_len,
+                               struct ForcingsTable **out_table,
+                               uint64_t *out_job);
+
+// Counts the associations that match. See `out_job` above.
+int32_t forcings_relation_count(uint64_t store,
+                                int32_t relation,
+                                const uint8_t *filter,
+                                uint64_t filter_len,
+                                uint64_t *out_associations,
+                                uint64_t *out_job);
+
+// The distinct types at both ends of the associations that match, ascending: two tables with the column `type`. See
+// `out_job` above.
+int32_t forcings_relation_types(uint64_t store,
+                                int32_t relation,
+                                const uint8_t *filter,
+                                uint64_t filter_len,
+                                struct ForcingsTable **out_from,
+                                struct ForcingsTable **out_to,
+                                uint64_t *out_job);
+
+// Gives an entity another id wherever it stands in a relation: with `category` 0 a component, with 1 a supplemental
+// attribute. See `out_job` above.
+int32_t forcings_relation_replace(uint64_t store,
+                                  int32_t relation,
+                                  int32_t category,
+                                  int64_t old,
+                                  int64_t new_,
+                                  uint64_t *out_associations,
+                                  uint64_t *out_job);
+
 // Gives a sample back; null is ignored. Nothing that was read from it may be used any more.
 void forcings_sample_release(struct ForcingsSample *sample);
 
@@ -356,6 +521,19 @@ int32_t forcings_session_drain(uint64_t *out_handles,
 // Ends the wake-up calls. When this has returned no thread is inside one.
 int32_t forcings_session_detach(void);
 
+// Adds `n` series and writes their ids to `out_ids`, which has room for `n`: all of them or none. `mode` 0 adds them one
+// by one, for a few; 1 writes whole chunks, for many. The items and all they point to are borrowed. See `out_job` above.
+int32_t forcings_store_add(uint64_t store,
+                           const struct ForcingsSeries *items,
+                           uint64_t n,
+                           int32_t mode,
+                           int64_t *out_ids,
+                           uint64_t *out_job);
+
+// Checks the rules that a series must keep wherever it is added. `meta` is not read, and the order of the values does not
+// matter; the text of the error names no series.
+int32_t forcings_series_check(const struct ForcingsSeries *series);
+
 // Creates a store at `path`. `options` is JSON: `compression` (a text or null), `durable`, `overwrite`. See `out_job`
 // above.
 int32_t forcings_store_create(const uint8_t *path,
@@ -384,6 +562,47 @@ int32_t forcings_store_close(uint64_t store,
 // Writes everything to disk. See `out_job` above.
 int32_t forcings_store_flush(uint64_t store, uint64_t *out_job);
 
+// Reads `n` series, whole or in a range of time. `range` is JSON: `from`, `to`, each null or an object of `ms` and `kind`
+// (`floating` fits every series, `utc` those that are not zoneless, `zoneless` those that are); the range is half-open.
+//
+// Two tables: the rows of `forcings_store_list`, of what was read, and their features. The first has more columns: `values`,
+// their `shape` (see `ForcingsSeries`), `timestamps_ms`. A derived forecast has the values of its regular series that its
+// windows cover, with the shape of these. See `out_job` above.
+int32_t forcings_store_read(uint64_t store,
+                            const int64_t *ids,
+                            uint64_t n,
+                            const uint8_t *range,
+                            uint64_t range_len,
+                            struct ForcingsTable **out_table,
+                            struct ForcingsTable **out_features,
+                            uint64_t *out_job);
+
+// Lists the series that match `filter`, by ascending id. `filter` is a JSON object with any of `owner_id`, `owner_type`,
+// `owner_category`, `name`, `name_glob`, `resolution`, `interval`, `series_type`, `initial_ms`, `length`, `zoneless`,
+// `features` (among others), `exact_features` (no others), `ids`; a period is `{"ms": 3600000}` or `{"months": 1}`.
+//
+// The first table has one row per series: `id`, `name`, `type`, `owner_id`, `owner_type`, `owner_category`, `initial_ms`,
+// `length` (not of forecasts), `count` (of windows), `scenarios`, `percentiles`, `dtype`, `element_shape`,
+// `time_reference`, `units`, `ext`, and for each of the periods `resolution`, `horizon` and `interval` two columns, its name
+// with `_ms` or `_months` behind it. The second has one line per feature: `row` (from 0), `key`, `kind` (0 `int`, 1
+// `float`, 2 `bool`, 3 `text`) and the columns of these names. See `out_job` above.
+int32_t forcings_store_list(uint64_t store,
+                            const uint8_t *filter,
+                            uint64_t filter_len,
+                            struct ForcingsTable **out_table,
+                            struct ForcingsTable **out_features,
+                            uint64_t *out_job);
+
+// Whether any series matches `filter`, as `forcings_store_list` takes it. See `out_job` above.
+int32_t forcings_store_has(uint64_t store,
+                           const uint8_t *filter,
+                           uint64_t filter_len,
+                           uint8_t *out_found,
+                           uint64_t *out_job);
+
+// Removes `n` series: all of them or none. See `out_job` above.
+int32_t forcings_store_remove(uint64_t store, const int64_t *ids, uint64_t n, uint64_t *out_job);
+
 // Begins a transaction, which may be within another one. See `out_job` above.
 int32_t forcings_store_begin(uint64_t store, uint64_t *out_job);
 
@@ -393,43 +612,41 @@ int32_t forcings_store_commit(uint64_t store, uint64_t *out_job);
 // Undoes the innermost transaction. See `out_job` above.
 int32_t forcings_store_rollback(uint64_t store, uint64_t *out_job);
 
-// Adds `n` series and writes their ids to `out_ids`, which has room for `n`: all of them or none. `mode` 0 adds them one
-// by one, for a few; 1 writes whole chunks, for many. The items and all they point to are borrowed. See `out_job` above.
-int32_t forcings_store_add(uint64_t store,
-                           const struct ForcingsSeries *items,
-                           uint64_t n,
-                           int32_t mode,
-                           int64_t *out_ids,
-                           uint64_t *out_job);
+// Counts. `out_counts` receives one row: `components`, `attributes` (owners of series), `static_series`, `forecasts`,
+// `static_arrays`, `forecast_arrays`, `arrays` (distinct ones). `out_types` receives one row per type that the store has:
+// `type`, `series`. See `out_job` above.
+int32_t forcings_store_counts(uint64_t store,
+                              struct ForcingsTable **out_counts,
+                              struct ForcingsTable **out_types,
+                              uint64_t *out_job);
 
-// Reads `n` series whole, or the part of them from the step that covers `from` up to, not including, `to` (milliseconds;
-// null for no bound). Two tables: the rows of `forcings_store_list` with a column `values`, and their features. See
-// `out_job` above.
-int32_t forcings_store_read(uint64_t store,
-                            const int64_t *ids,
-                            uint64_t n,
-                            const int64_t *from,
-                            const int64_t *to,
-                            struct ForcingsTable **out_table,
-                            struct ForcingsTable **out_features,
-                            uint64_t *out_job);
-
-// Lists the series that match `filter`, a JSON object with any of `owner_id`, `owner_type`, `owner_category`, `name`,
-// `resolution`, `series_type`, `features`, `ids`, by ascending id.
+// The series, grouped by what they have in common: with `forecasts` 0 the static ones, with 1 the forecasts.
 //
-// The first table has one row per series: `id`, `name`, `type`, `owner_id`, `owner_type`, `owner_category`, `initial_ms`,
-// `resolution_ms` or `resolution_months`, `length`, `dtype`, `element_shape`, `units`, `ext`. The second has one line per
-// feature: `row` (from 0), `key`, `kind` (0 `int`, 1 `float`, 2 `bool`, 3 `text`) and the columns of these names. See
-// `out_job` above.
-int32_t forcings_store_list(uint64_t store,
-                            const uint8_t *filter,
-                            uint64_t filter_len,
-                            struct ForcingsTable **out_table,
-                            struct ForcingsTable **out_features,
-                            uint64_t *out_job);
+// The table has one row per group: `owner_type`, `owner_category`, `type`, `name`, `initial_ms`, `resolution_ms` or
+// `resolution_months`, `length`, `horizon_ms` or `horizon_months`, `interval_ms` or `interval_months`, `count`, and
+// `series`, how many they are. See `out_job` above.
+int32_t forcings_store_summary(uint64_t store,
+                               uint8_t forecasts,
+                               struct ForcingsTable **out_table,
+                               uint64_t *out_job);
 
-// Removes `n` series: all of them or none. See `out_job` above.
-int32_t forcings_store_remove(uint64_t store, const int64_t *ids, uint64_t n, uint64_t *out_job);
+// The windows of one forecast, with the `resolution` and the `interval` of the JSON object `windows` if they are there: a
+// table with at most one row, `initial_ms`, `resolution_ms` or `resolution_months`, `horizon_ms` or `horizon_months`,
+// `interval_ms` or `interval_months`, `count`. See `out_job` above.
+int32_t forcings_store_forecast_parameters(uint64_t store,
+                                           const uint8_t *windows,
+                                           uint64_t windows_len,
+                                           struct ForcingsTable **out_table,
+                                           uint64_t *out_job);
+
+// The distinct values of a field, ascending. `field` is `name` or `owner_type`: a table with a column `value` of texts;
+// `component_id` or `attribute_id`, the owners of series: one of integers; or `resolution` or `interval`, in the order of
+// their ISO texts: the columns `value_ms` and `value_months`, of which each row has one. See `out_job` above.
+int32_t forcings_store_distinct(uint64_t store,
+                                const uint8_t *field,
+                                uint64_t field_len,
+                                struct ForcingsTable **out_table,
+                                uint64_t *out_job);
 
 // The number of rows and columns of a table.
 int32_t forcings_table_size(const struct ForcingsTable *table,
@@ -439,7 +656,7 @@ int32_t forcings_table_size(const struct ForcingsTable *table,
 // One column of a table, counted from 0. What the pointers point to lives as long as the table.
 //
 // `out_kind` receives 0 for `int64_t`, 1 for `double`, 2 for bytes that are 0 or 1, 3 for texts, 4 for lists of
-// `int64_t`, 5 for arrays. For kinds 3 and 4 `out_values` points to all bytes or numbers in one run and `out_ends` to
+// `int64_t`, 5 for arrays, 6 for lists of `double`. For kinds 3, 4 and 6 `out_values` points to all bytes or numbers in one run and `out_ends` to
 // the end of each row in it; for kind 5 `out_values` points to one address per row and `out_ends` to the lengths in
 // bytes. `out_nulls` points to one byte per row, 1 where a row has no value, or is null when every row has one.
 int32_t forcings_table_column(const struct ForcingsTable *table,
@@ -453,6 +670,18 @@ int32_t forcings_table_column(const struct ForcingsTable *table,
 
 // Frees a table; null is ignored.
 void forcings_table_free(struct ForcingsTable *table);
+
+// Derives a forecast from every regular series that matches, all or none. `options` is JSON: `horizon`, `interval`
+// (periods), `filter` (see `forcings_store_list`).
+//
+// `out_sources` receives the number of series that match. The table has the column `id`, the new forecasts by ascending
+// source; a series that had the same forecast already has none there. See `out_job` above.
+int32_t forcings_store_transform(uint64_t store,
+                                 const uint8_t *options,
+                                 uint64_t options_len,
+                                 uint64_t *out_sources,
+                                 struct ForcingsTable **out_table,
+                                 uint64_t *out_job);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -10,6 +10,8 @@
 //! - Every function may be called on any thread. A reader and a group serve one caller at a time.
 #![allow(clippy::missing_safety_doc, reason = "one contract, stated above, holds for every exported function")]
 
+mod call;
+mod change;
 mod error;
 mod group;
 mod guard;
@@ -17,16 +19,24 @@ mod handle;
 mod input;
 mod job;
 mod listing;
+mod maintenance;
 mod output;
 mod provider;
 mod reader;
+mod relations;
 mod sample;
 mod session;
 mod status;
 mod store;
+mod summary;
 mod table;
+mod transform;
 mod wire;
 
+pub use change::{
+    forcings_store_clear, forcings_store_copy, forcings_store_remove_matching, forcings_store_rename,
+    forcings_store_replace_owner,
+};
 pub use error::forcings_last_error;
 pub use group::{
     forcings_group_alive, forcings_group_boundaries, forcings_group_build, forcings_group_cancel, forcings_group_close,
@@ -35,6 +45,9 @@ pub use group::{
 };
 pub use handle::{forcings_handle_is_open, forcings_handle_release, forcings_live_count, forcings_shutdown};
 pub use job::{forcings_job_finish, forcings_job_wait};
+pub use maintenance::{
+    forcings_store_check, forcings_store_compact, forcings_store_persist, forcings_store_state, forcings_store_verify,
+};
 pub use provider::{
     forcings_provider_close, forcings_provider_describe, forcings_provider_materialize, forcings_provider_open,
     forcings_provider_refresh, forcings_provider_sample_at, forcings_provider_times, forcings_provider_with_window,
@@ -44,6 +57,10 @@ pub use reader::{
     forcings_reader_groups, forcings_reader_index_at, forcings_reader_length, forcings_reader_read,
     forcings_reader_read_step, forcings_reader_time_at, forcings_reader_values, ForcingsBuffer,
 };
+pub use relations::{
+    forcings_relation_add, forcings_relation_count, forcings_relation_list, forcings_relation_remove,
+    forcings_relation_replace, forcings_relation_types,
+};
 pub use sample::{
     forcings_sample_attributes, forcings_sample_dims, forcings_sample_field, forcings_sample_members,
     forcings_sample_names, forcings_sample_release, forcings_sample_strings, ForcingsSample,
@@ -51,11 +68,15 @@ pub use sample::{
 pub use session::{forcings_session_attach, forcings_session_detach, forcings_session_drain, ForcingsWake};
 pub use status::ForcingsStatus;
 pub use store::{
-    forcings_store_add, forcings_store_begin, forcings_store_close, forcings_store_commit, forcings_store_create,
-    forcings_store_flush, forcings_store_list, forcings_store_memory, forcings_store_open, forcings_store_read,
-    forcings_store_remove, forcings_store_rollback, ForcingsSeries,
+    forcings_series_check, forcings_store_add, forcings_store_begin, forcings_store_close, forcings_store_commit,
+    forcings_store_create, forcings_store_flush, forcings_store_has, forcings_store_list, forcings_store_memory,
+    forcings_store_open, forcings_store_read, forcings_store_remove, forcings_store_rollback, ForcingsSeries,
+};
+pub use summary::{
+    forcings_store_counts, forcings_store_distinct, forcings_store_forecast_parameters, forcings_store_summary,
 };
 pub use table::{forcings_table_column, forcings_table_free, forcings_table_size, ForcingsTable};
+pub use transform::forcings_store_transform;
 
 /// The version of this interface: `major * 65536 + minor`. Another major version is another interface; a larger
 /// minor version only adds.

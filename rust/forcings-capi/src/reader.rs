@@ -104,7 +104,7 @@ pub unsafe extern "C" fn forcings_reader_columns(
         with(reader, |r| {
             let columns = r.groups()[group_index(r, group)?].columns();
             let infos: Vec<_> = columns.iter().map(|column| column.info()).collect();
-            store::set_tables(&outs, listing::tables(&infos, None));
+            store::set_tables(&outs, listing::tables(&infos));
             Ok(())
         })
     })

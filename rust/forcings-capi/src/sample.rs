@@ -147,17 +147,15 @@ pub unsafe extern "C" fn forcings_sample_names(
     member: u64,
     out_table: *mut *mut ForcingsTable,
 ) -> i32 {
-    guard("forcings_sample_names", || {
-        // SAFETY: the caller passes a writable pointer and a sample that is not given back, as the header asks.
-        let (out, sample) = unsafe { (Out::new("out_table", out_table)?, borrow(sample)?) };
-        let data = sample.member(member)?;
-        let all = || data.variables.iter().map(|f| (f, false)).chain(data.coords.iter().map(|f| (f, true)));
-        let table = ForcingsTable::new(data.variables.len() + data.coords.len())
-            .texts("name", all().map(|(field, _)| Some(&*field.name)))
-            .bools("is_coord", all().map(|(_, is_coord)| Some(is_coord)));
-        out.set(table.into_raw());
-        Ok(())
-    })
+    // SAFETY: the caller passes a writable pointer and a sample that is not given back; the name is empty.
+    unsafe {
+        table("forcings_sample_names", sample, member, (std::ptr::null(), 0), out_table, |data, _| {
+            let all = || data.variables.iter().map(|f| (f, false)).chain(data.coords.iter().map(|f| (f, true)));
+            Ok(ForcingsTable::new(data.variables.len() + data.coords.len())
+                .texts("name", all().map(|(field, _)| Some(&*field.name)))
+                .bools("is_coord", all().map(|(_, is_coord)| Some(is_coord))))
+        })
+    }
 }
 
 /// The names of a field's dimensions, slowest first: a table with the column `dim`.
@@ -169,14 +167,13 @@ pub unsafe extern "C" fn forcings_sample_dims(
     name_len: u64,
     out_table: *mut *mut ForcingsTable,
 ) -> i32 {
-    guard("forcings_sample_dims", || {
-        // SAFETY: the caller passes a writable pointer, a text, and a sample that is not given back.
-        let (out, sample, name) =
-            unsafe { (Out::new("out_table", out_table)?, borrow(sample)?, input::text("name", name, name_len)?) };
-        let field = required(sample.member(member)?, name)?;
-        out.set(ForcingsTable::new(field.dims.len()).texts("dim", field.dims.iter().map(|d| Some(&**d))).into_raw());
-        Ok(())
-    })
+    // SAFETY: the caller passes a writable pointer, a text, and a sample that is not given back.
+    unsafe {
+        table("forcings_sample_dims", sample, member, (name, name_len), out_table, |data, name| {
+            let dims = &required(data, name)?.dims;
+            Ok(ForcingsTable::new(dims.len()).texts("dim", dims.iter().map(|d| Some(&**d))))
+        })
+    }
 }
 
 /// The elements of a field of texts, row-major: a table with the column `text`.
@@ -188,17 +185,15 @@ pub unsafe extern "C" fn forcings_sample_strings(
     name_len: u64,
     out_table: *mut *mut ForcingsTable,
 ) -> i32 {
-    guard("forcings_sample_strings", || {
-        // SAFETY: the caller passes a writable pointer, a text, and a sample that is not given back.
-        let (out, sample, name) =
-            unsafe { (Out::new("out_table", out_table)?, borrow(sample)?, input::text("name", name, name_len)?) };
-        let field = required(sample.member(member)?, name)?;
-        let Values::String(texts) = &field.values else {
-            return Err(Error::invalid(format!("the variable `{name}` holds no texts")));
-        };
-        out.set(ForcingsTable::new(texts.len()).texts("text", texts.iter().map(|t| Some(t.as_str()))).into_raw());
-        Ok(())
-    })
+    // SAFETY: as above.
+    unsafe {
+        table("forcings_sample_strings", sample, member, (name, name_len), out_table, |data, name| {
+            let Values::String(texts) = &required(data, name)?.values else {
+                return Err(Error::invalid(format!("the variable `{name}` holds no texts")));
+            };
+            Ok(ForcingsTable::new(texts.len()).texts("text", texts.iter().map(|t| Some(t.as_str()))))
+        })
+    }
 }
 
 /// The attributes of a field, or of the file when `name` is empty: a table with one line per value. `key` is the
@@ -212,13 +207,32 @@ pub unsafe extern "C" fn forcings_sample_attributes(
     name_len: u64,
     out_table: *mut *mut ForcingsTable,
 ) -> i32 {
-    guard("forcings_sample_attributes", || {
-        // SAFETY: the caller passes a writable pointer, a text, and a sample that is not given back.
+    // SAFETY: as above.
+    unsafe {
+        table("forcings_sample_attributes", sample, member, (name, name_len), out_table, |data, name| {
+            let attributes = if name.is_empty() { &data.attributes } else { &required(data, name)?.attributes };
+            Ok(attribute_lines(attributes))
+        })
+    }
+}
+
+/// A call that answers a table about one member, or about its field of a name.
+///
+/// # Safety
+/// `sample` is null or not given back; `name` is as `input::text` asks, `out_table` as `Out::new` does.
+unsafe fn table(
+    operation: &'static str,
+    sample: *const ForcingsSample,
+    member: u64,
+    name: (*const u8, u64),
+    out_table: *mut *mut ForcingsTable,
+    make: impl FnOnce(&Dataset, &str) -> Result<ForcingsTable>,
+) -> i32 {
+    guard(operation, || {
+        // SAFETY: the caller's promise.
         let (out, sample, name) =
-            unsafe { (Out::new("out_table", out_table)?, borrow(sample)?, input::text("name", name, name_len)?) };
-        let data = sample.member(member)?;
-        let attributes = if name.is_empty() { &data.attributes } else { &required(data, name)?.attributes };
-        out.set(attribute_lines(attributes).into_raw());
+            unsafe { (Out::new("out_table", out_table)?, borrow(sample)?, input::text("name", name.0, name.1)?) };
+        out.set(make(sample.member(member)?, name)?.into_raw());
         Ok(())
     })
 }

@@ -5,6 +5,7 @@ use crate::handle::POINTERS;
 use crate::input;
 use crate::output::Out;
 use forcings::array::Array;
+use forcings::time::{Period, UnixMillis};
 use forcings::{Error, Result};
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
@@ -29,6 +30,7 @@ enum Values {
     Bool(Vec<u8>),
     Text { bytes: Vec<u8>, ends: Vec<u64> },
     Integers { numbers: Vec<i64>, ends: Vec<u64> },
+    Doubles { numbers: Vec<f64>, ends: Vec<u64> },
     Arrays { starts: Vec<Address>, lengths: Vec<u64>, _owners: Vec<Array> },
 }
 
@@ -51,6 +53,24 @@ impl ForcingsTable {
     pub(crate) fn integers(self, name: &'static str, values: impl Iterator<Item = Option<i64>>) -> Self {
         let (values, nulls) = split(values);
         self.with(name, Values::I64(values), nulls)
+    }
+
+    /// A column of counts and extents.
+    pub(crate) fn counts(self, name: &'static str, values: impl Iterator<Item = Option<u64>>) -> Self {
+        // One that does not fit is read from a damaged file; the row has no such value.
+        self.integers(name, values.map(|n| n.and_then(|n| i64::try_from(n).ok())))
+    }
+
+    /// Two columns of periods: a row has milliseconds in the first, or months in the second.
+    pub(crate) fn periods(self, names: [&'static str; 2], values: impl Iterator<Item = Option<Period>>) -> Self {
+        let (fixed, calendar): (Vec<_>, Vec<_>) = values
+            .map(|period| match period {
+                Some(Period::Fixed(ms)) => (Some(ms), None),
+                Some(Period::Months(months)) => (None, Some(i64::from(months))),
+                None => (None, None),
+            })
+            .unzip();
+        self.integers(names[0], fixed.into_iter()).integers(names[1], calendar.into_iter())
     }
 
     /// A column of doubles.
@@ -87,6 +107,32 @@ impl ForcingsTable {
         self.with(name, Values::Integers { numbers, ends }, Vec::new())
     }
 
+    /// A column of lists of instants, in milliseconds.
+    pub(crate) fn instant_lists<'a>(
+        self,
+        name: &'static str,
+        values: impl Iterator<Item = Option<&'a [UnixMillis]>>,
+    ) -> Self {
+        let (mut numbers, mut ends, mut nulls) = (Vec::new(), Vec::new(), Vec::new());
+        for list in values {
+            numbers.extend(list.unwrap_or_default().iter().map(|t| t.0));
+            ends.push(numbers.len() as u64);
+            nulls.push(u8::from(list.is_none()));
+        }
+        self.with(name, Values::Integers { numbers, ends }, nulls)
+    }
+
+    /// A column of lists of doubles.
+    pub(crate) fn double_lists<'a>(self, name: &'static str, values: impl Iterator<Item = Option<&'a [f64]>>) -> Self {
+        let (mut numbers, mut ends, mut nulls) = (Vec::new(), Vec::new(), Vec::new());
+        for list in values {
+            numbers.extend_from_slice(list.unwrap_or_default());
+            ends.push(numbers.len() as u64);
+            nulls.push(u8::from(list.is_none()));
+        }
+        self.with(name, Values::Doubles { numbers, ends }, nulls)
+    }
+
     /// A column of arrays, which the table keeps.
     pub(crate) fn arrays(self, name: &'static str, values: Vec<Array>) -> Self {
         let starts = values.iter().map(|a| Address(a.bytes().as_ptr())).collect();
@@ -114,7 +160,7 @@ impl Values {
             Values::I64(v) => v.len(),
             Values::F64(v) => v.len(),
             Values::Bool(v) => v.len(),
-            Values::Text { ends, .. } | Values::Integers { ends, .. } => ends.len(),
+            Values::Text { ends, .. } | Values::Integers { ends, .. } | Values::Doubles { ends, .. } => ends.len(),
             Values::Arrays { starts, .. } => starts.len(),
         }
     }
@@ -127,6 +173,7 @@ impl Values {
             Values::Bool(v) => (2, v.as_ptr().cast(), std::ptr::null()),
             Values::Text { bytes, ends } => (3, bytes.as_ptr().cast(), ends.as_ptr()),
             Values::Integers { numbers, ends } => (4, numbers.as_ptr().cast(), ends.as_ptr()),
+            Values::Doubles { numbers, ends } => (6, numbers.as_ptr().cast(), ends.as_ptr()),
             Values::Arrays { starts, lengths, .. } => (5, starts.as_ptr().cast(), lengths.as_ptr()),
         }
     }
@@ -152,7 +199,7 @@ pub unsafe extern "C" fn forcings_table_size(
 /// One column of a table, counted from 0. What the pointers point to lives as long as the table.
 ///
 /// `out_kind` receives 0 for `int64_t`, 1 for `double`, 2 for bytes that are 0 or 1, 3 for texts, 4 for lists of
-/// `int64_t`, 5 for arrays. For kinds 3 and 4 `out_values` points to all bytes or numbers in one run and `out_ends` to
+/// `int64_t`, 5 for arrays, 6 for lists of `double`. For kinds 3, 4 and 6 `out_values` points to all bytes or numbers in one run and `out_ends` to
 /// the end of each row in it; for kind 5 `out_values` points to one address per row and `out_ends` to the lengths in
 /// bytes. `out_nulls` points to one byte per row, 1 where a row has no value, or is null when every row has one.
 #[no_mangle]

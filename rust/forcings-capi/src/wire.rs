@@ -1,6 +1,6 @@
 //! Structured arguments: the JSON objects of the interface, and what they become in the core.
 
-use forcings::series::{FeatureValue, Features, Owner, OwnerCategory, SeriesId, SeriesType};
+use forcings::series::{Bound, FeatureValue, Features, Owner, OwnerCategory, SeriesId, SeriesType, TimeRange};
 use forcings::store::Filter;
 use forcings::time::{Period, UnixMillis};
 use forcings::{Error, Result};
@@ -44,14 +44,30 @@ pub(crate) struct SeriesObject {
     pub(crate) features: BTreeMap<String, FeatureObject>,
     pub(crate) units: Option<String>,
     pub(crate) ext: Option<String>,
-    pub(crate) series: AxisObject,
 }
 
-/// The time axis of a series to add.
+/// The range of a read; a bound that is missing or null is the series' own.
 #[derive(Deserialize)]
-#[serde(tag = "type", deny_unknown_fields)]
-pub(crate) enum AxisObject {
-    SingleTimeSeries { initial_ms: i64, resolution: PeriodObject },
+#[serde(deny_unknown_fields)]
+pub(crate) struct RangeObject {
+    from: Option<BoundObject>,
+    to: Option<BoundObject>,
+}
+
+/// A bound: `kind` is `floating`, `utc` or `zoneless`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BoundObject {
+    ms: i64,
+    kind: BoundKind,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum BoundKind {
+    Floating,
+    Utc,
+    Zoneless,
 }
 
 /// The filter of a listing or a reader; a member that is missing or null selects nothing away.
@@ -70,6 +86,7 @@ pub(crate) struct FilterObject {
     length: Option<u64>,
     zoneless: Option<bool>,
     features: Option<BTreeMap<String, FeatureObject>>,
+    exact_features: Option<BTreeMap<String, FeatureObject>>,
     ids: Option<Vec<i64>>,
 }
 
@@ -107,18 +124,34 @@ impl FilterObject {
             length: self.length,
             zoneless: self.zoneless,
             features: features(self.features.unwrap_or_default()),
+            exact_features: self.exact_features.map(features),
             ids: self.ids.map(|ids| ids.into_iter().map(SeriesId).collect()),
         })
     }
 }
 
-impl AxisObject {
-    pub(crate) fn into_grid(self) -> Result<(UnixMillis, Period)> {
-        match self {
-            AxisObject::SingleTimeSeries { initial_ms, resolution } => {
-                Ok((UnixMillis(initial_ms), resolution.into_period()?))
+impl RangeObject {
+    pub(crate) fn into_range(self) -> TimeRange {
+        let bound = |bound: BoundObject| {
+            let at = UnixMillis(bound.ms);
+            match bound.kind {
+                BoundKind::Floating => Bound::Floating(at),
+                BoundKind::Utc => Bound::Utc(at),
+                BoundKind::Zoneless => Bound::Zoneless(at),
             }
-        }
+        };
+        TimeRange { from: self.from.map(bound), to: self.to.map(bound) }
+    }
+}
+
+/// A period in two numbers, of which at most one is not 0.
+pub(crate) fn period(what: &str, ms: i64, months: i64) -> Result<Period> {
+    match (ms, months) {
+        (ms, 0) => Ok(Period::Fixed(ms)),
+        (0, months) => i32::try_from(months)
+            .map(Period::Months)
+            .map_err(|_| Error::invalid(format!("the {what} of {months} months is too long"))),
+        _ => Err(Error::invalid(format!("the {what} has both milliseconds and months"))),
     }
 }
 
@@ -132,7 +165,7 @@ pub(crate) fn features(objects: BTreeMap<String, FeatureObject>) -> Features {
     objects.into_iter().map(|(key, object)| (key, value(object))).collect()
 }
 
-fn category(name: &str) -> Result<OwnerCategory> {
+pub(crate) fn category(name: &str) -> Result<OwnerCategory> {
     OwnerCategory::from_name(name).ok_or_else(|| Error::invalid(format!("there is no owner category `{name}`")))
 }
 
@@ -164,8 +197,35 @@ mod tests {
             r#"{"resolution":{}}"#,
             r#"{"series_type":"Plain"}"#,
             r#"{"owner_id":9223372036854775808}"#,
+            r#"{"length":-1}"#,
+            r#"{"zoneless":1}"#,
         ] {
             assert!(filter(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn bounds_say_what_they_are() {
+        let range = |text| serde_json::from_str::<RangeObject>(text).map(RangeObject::into_range);
+        assert_eq!(range("{}").unwrap(), TimeRange::default());
+        let strict = range(r#"{"from":{"ms":-5,"kind":"utc"},"to":{"ms":7,"kind":"zoneless"}}"#).unwrap();
+        let expected = (Some(Bound::Utc(UnixMillis(-5))), Some(Bound::Zoneless(UnixMillis(7))));
+        assert_eq!((strict.from, strict.to), expected);
+        let floating = range(r#"{"to":{"ms":7,"kind":"floating"}}"#).unwrap();
+        assert_eq!(floating, TimeRange::floating(None, Some(UnixMillis(7))));
+        for text in [r#"{"from":{"ms":1}}"#, r#"{"from":{"ms":1,"kind":"UTC"}}"#, r#"{"from":1}"#, r#"{"until":null}"#]
+        {
+            assert!(range(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn periods_have_one_kind() {
+        assert_eq!(period("interval", 0, 0).unwrap(), Period::Fixed(0));
+        assert_eq!(period("interval", -3, 0).unwrap(), Period::Fixed(-3));
+        assert_eq!(period("interval", 0, 12).unwrap(), Period::Months(12));
+        for (ms, months) in [(1, 1), (0, 1 << 31)] {
+            assert!(period("interval", ms, months).unwrap_err().to_string().contains("interval"));
         }
     }
 }

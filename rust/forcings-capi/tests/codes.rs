@@ -70,16 +70,7 @@ fn structured_arguments_are_checked() {
         assert!(last_error().1.starts_with("filter"), "{}", last_error().1);
     }
     let meta = "{}";
-    let item = ForcingsSeries {
-        size: 1,
-        meta: meta.as_ptr(),
-        meta_len: 2,
-        shape: null(),
-        rank: 0,
-        values: null(),
-        values_len: 0,
-        dtype: 0,
-    };
+    let item = ForcingsSeries { size: 1, ..hourly(meta, &[], &[]) };
     let mut id = 7;
     // SAFETY: an item and a local variable.
     unsafe {
@@ -89,6 +80,7 @@ fn structured_arguments_are_checked() {
         let item = ForcingsSeries { dtype: 17, ..item };
         assert_eq!(forcings_store_add(store, &item, 1, 0, &mut id, null_mut()), 1);
         assert_eq!(forcings_store_add(store, null(), 1, 0, &mut id, null_mut()), 1);
+        assert_eq!(forcings_series_check(null()), 1);
     }
     ok(unsafe_close(store));
 }

@@ -23,7 +23,11 @@ fn every_kind_of_column_comes_out_as_it_went_in() {
         .bools("flag", [Some(true), None].into_iter())
         .texts("name", [Some("wind"), Some("é")].into_iter())
         .integer_lists("shape", shapes.into_iter())
-        .arrays("values", vec![array.clone(), array]);
+        .arrays("values", vec![array.clone(), array])
+        .instant_lists("times", [None, Some(&[UnixMillis(-1), UnixMillis(9)][..])].into_iter())
+        .double_lists("levels", [Some(&[0.1, 0.9][..]), None].into_iter())
+        .periods(["step_ms", "step_months"], [Some(Period::Fixed(5)), Some(Period::Months(3))].into_iter())
+        .counts("n", [Some(7), Some(u64::MAX)].into_iter());
     // SAFETY: each slice lies in a column of the table, which is alive, with the length that the kind gives.
     unsafe {
         let (name, kind, values, ends, nulls) = column(&table, 0);
@@ -45,6 +49,19 @@ fn every_kind_of_column_comes_out_as_it_went_in() {
         assert_eq!((kind, *lengths.add(1)), (5, 16));
         let second = *values.cast::<*const u8>().add(1);
         assert_eq!(std::slice::from_raw_parts(second.add(8), 8), 1.5_f64.to_le_bytes());
+        let (_, kind, values, ends, nulls) = column(&table, 6);
+        assert_eq!((kind, std::slice::from_raw_parts(ends, 2)), (4, &[0, 2][..]));
+        assert_eq!(std::slice::from_raw_parts(values.cast::<i64>(), 2), [-1, 9]);
+        assert_eq!(std::slice::from_raw_parts(nulls, 2), [1, 0]);
+        let (_, kind, values, ends, nulls) = column(&table, 7);
+        assert_eq!((kind, std::slice::from_raw_parts(ends, 2)), (6, &[2, 2][..]));
+        assert_eq!(std::slice::from_raw_parts(values.cast::<f64>(), 2), [0.1, 0.9]);
+        assert_eq!(std::slice::from_raw_parts(nulls, 2), [0, 1]);
+        for (i, expected, null) in [(8, 5, [0, 1]), (9, 3, [1, 0]), (10, 7, [0, 1])] {
+            let (_, kind, values, _, nulls) = column(&table, i);
+            assert_eq!((kind, std::slice::from_raw_parts(nulls, 2)), (0, &null[..]));
+            assert!(std::slice::from_raw_parts(values.cast::<i64>(), 2).contains(&expected));
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses a part of this")]
 
 use forcings_capi::*;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
 /// The last error of this thread: status, text, state and numbers.
 pub(crate) fn last_error() -> (i32, String, i64, [i64; 2]) {
@@ -49,22 +49,42 @@ pub(crate) fn build_group(provider: u64, inline: bool) -> u64 {
     group
 }
 
-pub(crate) fn add_load(store: u64, owner: i64, values: &[f64]) -> (i32, i64) {
-    let meta = format!(
-        r#"{{"owner":{{"id":{owner},"type":"Bus","category":"Component"}},"name":"load","features":{{}},
-            "series":{{"type":"SingleTimeSeries","initial_ms":0,"resolution":{{"ms":3600000}}}}}}"#
-    );
-    let shape = values.len() as u64;
-    let item = ForcingsSeries {
+/// A regular hourly series from 1970 on, whose parts are borrowed.
+pub(crate) fn hourly(meta: &str, shape: &[u64], values: &[f64]) -> ForcingsSeries {
+    ForcingsSeries {
         size: size_of::<ForcingsSeries>() as u64,
         meta: meta.as_ptr(),
         meta_len: meta.len() as u64,
-        shape: &shape,
-        rank: 1,
+        time_reference: null(),
+        time_reference_len: 0,
+        series_type: 0,
+        initial_ms: 0,
+        resolution_ms: 3_600_000,
+        resolution_months: 0,
+        horizon_ms: 0,
+        horizon_months: 0,
+        interval_ms: 0,
+        interval_months: 0,
+        timestamps: null(),
+        timestamps_len: 0,
+        percentiles: null(),
+        percentiles_len: 0,
+        shape: shape.as_ptr(),
+        rank: shape.len() as u64,
         values: values.as_ptr().cast(),
-        values_len: 8 * shape,
+        values_len: 8 * values.len() as u64,
         dtype: 0,
-    };
+    }
+}
+
+/// The owner and the name of a series.
+pub(crate) fn meta(owner: i64, name: &str) -> String {
+    format!(r#"{{"owner":{{"id":{owner},"type":"Bus","category":"Component"}},"name":"{name}","features":{{}}}}"#)
+}
+
+pub(crate) fn add_load(store: u64, owner: i64, values: &[f64]) -> (i32, i64) {
+    let (meta, shape) = (meta(owner, "load"), [values.len() as u64]);
+    let item = hourly(&meta, &shape, values);
     let mut id = 0;
     // SAFETY: an item and what it points to, and a local variable.
     let status = unsafe { forcings_store_add(store, &item, 1, 0, &mut id, null_mut()) };

@@ -46,13 +46,16 @@ pub fn encode_chunk(plain: &[u8], filters: &[EncodeFilter], scratch: &mut Scratc
             shuffle(plain, positive(width)?, &mut out);
             Ok(out)
         }
-        [EncodeFilter::Deflate(level)] => deflate(plain, level, &mut scratch.compressor),
+        [EncodeFilter::Deflate(level)] => {
+            let Scratch { compressor, stages: [out, _], .. } = scratch;
+            deflate(plain, level, compressor, out)
+        }
         [EncodeFilter::Shuffle(width), EncodeFilter::Deflate(level)] => {
-            let Scratch { compressor, stages: [planes, _], .. } = scratch;
+            let Scratch { compressor, stages: [planes, out], .. } = scratch;
             let site = ChunkSite { path: Path::new("memory"), what: "a chunk to be written", chunk: 0 };
             let planes = grown(planes, plain.len(), &site)?;
             shuffle(plain, positive(width)?, planes);
-            deflate(planes, level, compressor)
+            deflate(planes, level, compressor, out)
         }
         _ => Err(Error::invalid("chunks are written with a shuffle step, a DEFLATE step, or both in this order")),
     }
@@ -65,20 +68,33 @@ fn positive(width: usize) -> Result<usize> {
     }
 }
 
-/// A zlib stream of `plain`; the compressor is kept for the next chunk of the same level.
-fn deflate(plain: &[u8], level: u8, kept: &mut Option<(u8, Compressor)>) -> Result<Vec<u8>> {
+/// The level of libdeflate that stands for one of zlib. Its level 1 makes streams of about the size that zlib's levels 1 to 3
+/// make: on shuffled loads, profiles, ramps and random walks 0.4 % larger to 34 % smaller than zlib's level 3, and half as
+/// fast again as its own level 3, which is hardly any smaller.
+fn effort(level: u8) -> i32 {
+    match level {
+        2 | 3 => 1,
+        _ => level.into(),
+    }
+}
+
+/// A zlib stream of `plain`, made in `out`; the compressor is kept for the next chunk of the same effort.
+fn deflate(plain: &[u8], level: u8, kept: &mut Option<(i32, Compressor)>, out: &mut Vec<u8>) -> Result<Vec<u8>> {
     if level > 9 {
         return Err(Error::invalid(format!("DEFLATE has levels 0 to 9, not {level}")));
     }
-    if kept.as_ref().is_none_or(|(l, _)| *l != level) {
-        let exact = CompressionLvl::new(level.into()).expect("libdeflate has levels 0 to 12");
-        *kept = Some((level, Compressor::new(exact)));
+    let effort = effort(level);
+    if kept.as_ref().is_none_or(|(e, _)| *e != effort) {
+        let exact = CompressionLvl::new(effort).expect("libdeflate has levels 0 to 12");
+        *kept = Some((effort, Compressor::new(exact)));
     }
     let (_, compressor) = kept.as_mut().expect("set above");
-    let mut out = vec![0; compressor.zlib_compress_bound(plain.len())];
-    let len = compressor.zlib_compress(plain, &mut out).expect("the bound is large enough for any input");
-    out.truncate(len);
-    Ok(out)
+    let bound = compressor.zlib_compress_bound(plain.len());
+    if out.len() < bound {
+        out.resize(bound, 0);
+    }
+    let len = compressor.zlib_compress(plain, out).expect("the bound is large enough for any input");
+    Ok(out[..len].to_vec())
 }
 
 #[cfg(test)]

@@ -16,9 +16,11 @@ const CHECKSUM: usize = 4;
 /// Buffers and codec state of one thread, reused from chunk to chunk.
 pub struct Scratch {
     decompressor: Decompressor,
-    pub(super) compressor: Option<(u8, Compressor)>,
+    pub(super) compressor: Option<(i32, Compressor)>,
     raw: Vec<u8>,
     pub(super) stages: [Vec<u8>; 2],
+    /// For chunks before they are encoded; their maker's.
+    pub(crate) plain: Vec<u8>,
 }
 
 impl Scratch {
@@ -29,6 +31,7 @@ impl Scratch {
             compressor: None,
             raw: Vec::new(),
             stages: [Vec::new(), Vec::new()],
+            plain: Vec::new(),
         }
     }
 

@@ -169,9 +169,9 @@ impl StaticReader {
         self.filled = false;
         self.check_matched()?;
         self.timeline.rows_at(at, &mut self.rows).map_err(|missed| self.no_value(at, missed))?;
-        let arrays = self.shared.arrays()?;
         self.check_removals()?;
-        self.fill(&arrays)
+        let shared = self.shared.clone();
+        shared.read_arrays(|arrays| self.fill(arrays))
     }
 
     /// Fills every group's buffer with the values at position `i` of the timeline.

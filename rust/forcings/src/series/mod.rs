@@ -88,7 +88,7 @@ impl SeriesType {
     }
 
     /// The position, among the axes of the stored array, of the one that counts windows; `None` where there is none.
-    pub(crate) fn window_axis(self) -> Option<usize> {
+    pub fn window_axis(self) -> Option<usize> {
         match self {
             SeriesType::Deterministic => Some(1),
             SeriesType::Probabilistic | SeriesType::Scenarios => Some(2),

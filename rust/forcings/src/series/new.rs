@@ -60,24 +60,12 @@ impl<'a> NewSeries<'a> {
     pub fn validate(&self) -> Result<()> {
         let rules = || {
             self.features.validate()?;
-            self.data.validate()?;
-            self.validate_reference()
+            self.data.validate(self.time_reference.as_ref())
         };
         rules().map_err(|error| match error {
             Error::InvalidParameter(rule) => Error::InvalidParameter(format!("{self}: {rule}")),
             other => other,
         })
-    }
-
-    fn validate_reference(&self) -> Result<()> {
-        let Some(reference) = &self.time_reference else { return Ok(()) };
-        if let Some(resolution) = self.data.resolution() {
-            reference.check_step("resolution", resolution)?;
-        }
-        match self.data.windows() {
-            Some(windows) => reference.check_step("interval", windows.interval),
-            None => Ok(()),
-        }
     }
 }
 

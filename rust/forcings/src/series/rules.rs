@@ -1,16 +1,17 @@
 //! The rules that the data of a new series must keep, by type. Values may be anything.
 
-use super::{SeriesData, Windows};
+use super::{SeriesData, TimeReference, Windows};
 use crate::array::{ArrayView, DType};
 use crate::time::{Grid, UnixMillis};
 use crate::{Error, Result};
 
 impl SeriesData<'_> {
-    /// Checks the axis, the shape of the values, and that both fit.
+    /// Checks the axis, the shape of the values, and that both fit each other and the time reference. The order of the
+    /// values does not matter.
     ///
     /// # Errors
     /// `InvalidParameter` with the rule that is broken.
-    pub(super) fn validate(&self) -> Result<()> {
+    pub fn validate(&self, reference: Option<&TimeReference>) -> Result<()> {
         match self {
             SeriesData::Single { initial, resolution, values } => {
                 let steps = steps_and_elements(values)?;
@@ -41,7 +42,15 @@ impl SeriesData<'_> {
                 forecast(windows, values, &[scenarios])?;
             }
         }
-        plain_bools(self.values())
+        plain_bools(self.values())?;
+        reference.map_or(Ok(()), |reference| self.validate_reference(reference))
+    }
+
+    fn validate_reference(&self, reference: &TimeReference) -> Result<()> {
+        if let Some(resolution) = self.resolution() {
+            reference.check_step("resolution", resolution)?;
+        }
+        self.windows().map_or(Ok(()), |windows| reference.check_step("interval", windows.interval))
     }
 }
 
@@ -92,9 +101,8 @@ fn ascending_percentiles(percentiles: &[f64]) -> Result<()> {
 fn ascending(timestamps: &[UnixMillis]) -> Result<()> {
     if let Some(k) = timestamps.windows(2).position(|pair| pair[0] >= pair[1]) {
         return Err(Error::invalid(format!(
-            "timestamps must ascend strictly, but {} at position {} follows {}",
+            "timestamps must ascend strictly, but {} follows {}",
             timestamps[k + 1],
-            k + 1,
             timestamps[k]
         )));
     }

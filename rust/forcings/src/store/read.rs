@@ -3,6 +3,7 @@
 mod cut;
 mod part;
 
+use super::arrays::Slab;
 use super::{Filter, Store};
 use crate::array::DType;
 use crate::series::{Bound, Series, SeriesId, SeriesInfo, TimeRange};
@@ -18,6 +19,14 @@ impl Store {
     /// `Closed`, `Integrity` for a row that cannot be read, `Catalog`.
     pub fn list(&self, filter: &Filter) -> Result<Vec<SeriesInfo>> {
         self.shared.look(|session| session.catalog().list(filter))
+    }
+
+    /// Whether any series matches.
+    ///
+    /// # Errors
+    /// `InvalidParameter` for a pattern that is too long, `Closed`, `Catalog`.
+    pub fn any(&self, filter: &Filter) -> Result<bool> {
+        self.shared.look(|session| session.catalog().any(filter))
     }
 
     /// The whole series. A `DeterministicSingleTimeSeries` comes as the `Deterministic` that it stands for.
@@ -37,7 +46,8 @@ impl Store {
         self.read_part(Part::overlapping(self.row(id)?, from, to)?)
     }
 
-    /// What of each series lies in a range, in the order of the ids; an id may repeat.
+    /// What of each series lies in a range, in the order of the ids; an id may repeat. Series of one grid are read together:
+    /// every chunk is decoded once for all of them.
     ///
     /// - `SingleTimeSeries`: the steps whose cover overlaps the range. A start inside a step begins with that step, an end
     ///   inside a step includes it, and bounds outside are the series' own.
@@ -53,11 +63,16 @@ impl Store {
         if *range == TimeRange::default() {
             return self.read_many(ids);
         }
-        let rows = self.shared.look(|session| session.catalog().find_many(ids))?;
-        range.check(&rows)?;
-        let (from, to) = (range.from.map(Bound::digits), range.to.map(Bound::digits));
-        let part = |row| self.read_part(Part::overlapping(self.fitting(row)?, from, to)?);
-        rows.into_iter().map(part).collect()
+        self.read_parts(self.parts(ids, range)?)
+    }
+
+    /// As [`Store::read_within`], but a derived forecast keeps its type and comes with the steps of the regular series that
+    /// its windows cover: values of shape `[steps, *element_shape]`, windows that overlap there.
+    ///
+    /// # Errors
+    /// As [`Store::read_within`].
+    pub fn read_as_stored(&self, ids: &[SeriesId], range: &TimeRange) -> Result<Vec<Series>> {
+        self.read_parts(self.parts(ids, range)?.into_iter().map(Part::uncut).collect())
     }
 
     /// Many whole series, in the order of the ids; an id may repeat. Every chunk is decoded once, on all cores.
@@ -76,7 +91,8 @@ impl Store {
             });
             uses[place] += 1;
         }
-        let mut arrays: Vec<_> = self.shared.arrays()?.read_many(&hashes)?.into_iter().map(Some).collect();
+        let mut arrays: Vec<_> =
+            self.shared.read_arrays(|arrays| arrays.read_many(&hashes))?.into_iter().map(Some).collect();
         let series = infos.into_iter().map(|info| {
             let place = places[&info.hash];
             uses[place] -= 1;
@@ -100,18 +116,34 @@ impl Store {
 
     /// The same row, if it says of its array what the array file says.
     fn fitting(&self, info: SeriesInfo) -> Result<SeriesInfo> {
-        let (dtype, shape) = self.shared.arrays()?.shape(&info.hash).map_err(|e| missing(&info, e))?;
+        let shape = self.shared.read_arrays(|arrays| arrays.shape(&info.hash));
+        let (dtype, shape) = shape.map_err(|e| missing(&info, e))?;
         check_fit(&info, dtype, &shape).map(|()| info)
     }
 
-    fn read_part(&self, part: Part) -> Result<Series> {
-        let Part { info, windows, axis, range, cut } = part;
-        let values = self.shared.arrays()?.read_slab(&info.hash, axis, range).map_err(|e| missing(&info, e))?;
-        let values = match cut {
-            Some(cut) => cut.windows(&values, 0, windows.map_or(0, |w| w.count))?,
-            None => values,
+    fn parts(&self, ids: &[SeriesId], range: &TimeRange) -> Result<Vec<Part>> {
+        let rows = self.shared.look(|session| session.catalog().find_many(ids))?;
+        range.check(&rows)?;
+        let (from, to) = (range.from.map(Bound::digits), range.to.map(Bound::digits));
+        let part = |row| match self.fitting(row)? {
+            whole if *range == TimeRange::default() => Part::whole(whole),
+            row => Part::overlapping(row, from, to),
         };
-        Ok(Series { info, windows, values })
+        rows.into_iter().map(part).collect()
+    }
+
+    /// Reads many parts. Every chunk is decoded once.
+    fn read_parts(&self, parts: Vec<Part>) -> Result<Vec<Series>> {
+        let slabs: Vec<Slab> = parts.iter().map(Part::slab).collect();
+        let values = self.shared.read_arrays(|arrays| arrays.read_slabs(&slabs))?;
+        parts.into_iter().zip(values).map(|(part, values)| part.filled(values)).collect()
+    }
+
+    fn read_part(&self, part: Part) -> Result<Series> {
+        let Slab { hash, axis, range } = part.slab();
+        let values = self.shared.read_arrays(|arrays| arrays.read_slab(&hash, axis, range.clone()));
+        let values = values.map_err(|e| missing(&part.info, e))?;
+        part.filled(values)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Tests of the store as a whole; what they share.
 
 mod atomicity;
+mod bad_input;
+mod crash;
 mod derived;
 mod duplicates;
 mod forecasts;
@@ -8,6 +10,7 @@ mod irregular;
 mod model;
 mod pair;
 mod reading;
+mod rows;
 mod transactions;
 mod zoning;
 
@@ -70,6 +73,32 @@ fn open_copy(store: &Store, folder: &Path) -> Store {
     std::fs::copy(store.path(), &copy).unwrap();
     std::fs::copy(super::pair::catalog_path(store.path()), super::pair::catalog_path(&copy)).unwrap();
     Store::open(&copy, &OpenOptions { read_only: true, durable: false }).unwrap()
+}
+
+/// Runs one test of this program again, in a process for which permissions hold: as somebody else where this is root. The
+/// variable names a path to it. Answers what it printed.
+pub(in crate::store) fn rerun_without_privilege(test: &str, variable: &str, path: &Path) -> String {
+    use std::os::unix::{fs::MetadataExt, fs::PermissionsExt, process::CommandExt};
+    let program = std::env::current_exe().unwrap();
+    // Somebody else needs a program that he may run.
+    let copy = tempfile::tempdir().unwrap();
+    let place = copy.path().join("tests");
+    let root = std::fs::metadata(copy.path()).unwrap().uid() == 0;
+    let mut child = match root {
+        true => {
+            std::fs::copy(&program, &place).unwrap();
+            std::fs::set_permissions(copy.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+            let mut child = std::process::Command::new(&place);
+            child.uid(65_534).gid(65_534);
+            child
+        }
+        false => std::process::Command::new(&program),
+    };
+    let output = child.args(["--exact", test, "--nocapture"]).env(variable, path).current_dir("/").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let passed = output.status.success() && text.contains("1 passed");
+    assert!(passed, "{text}{}", String::from_utf8_lossy(&output.stderr));
+    text
 }
 
 /// A store on disk, and one in memory, for tests that must hold in both.

@@ -149,8 +149,8 @@ fn rows_92_and_137_the_first_writer_of_the_bytes_decides_their_layout_and_every_
         if packed_first {
             store.add_bulk(&[regular(0), regular(1)]).unwrap();
         }
-        for k in 0..2 {
-            let both = listed.map(|series_type| new(series_type, k as i64, &instants, &arrays[k]));
+        for (k, array) in arrays.iter().enumerate() {
+            let both = listed.map(|series_type| new(series_type, k as i64, &instants, array));
             store.add_bulk(&both).unwrap();
         }
         if !packed_first {

@@ -52,6 +52,19 @@ impl Catalog {
         Ok((texts.join(" AND "), terms.into_iter().flat_map(|term| term.parameters).collect()))
     }
 
+    /// Whether any series matches.
+    ///
+    /// # Errors
+    /// As [`Catalog::condition`].
+    pub(crate) fn any(&self, filter: &Filter) -> Result<bool> {
+        let (condition, parameters) = self.condition(filter)?;
+        let rows = format!("SELECT 1 FROM time_series_associations a WHERE {condition}");
+        self.connection
+            .prepare_cached(&format!("SELECT EXISTS ({rows})"))
+            .and_then(|mut s| s.query_row(rusqlite::params_from_iter(parameters), |row| row.get(0)))
+            .map_err(|e| self.failure(e))
+    }
+
     /// The term that leaves the fewest rows, or the first of those that leave too many to count.
     fn lead(&self, terms: &[Term]) -> Result<Option<usize>> {
         let candidates: Vec<(usize, &str)> =

@@ -38,6 +38,8 @@ pub struct Filter {
     pub zoneless: Option<bool>,
     /// Features that the series must have, among others; kinds must match.
     pub features: Features,
+    /// All the features that the series must have: no other ones, and none for the empty set.
+    pub exact_features: Option<Features>,
     /// Numbers of series.
     pub ids: Option<Vec<SeriesId>>,
 }
@@ -60,6 +62,8 @@ impl Filter {
             terms.push(name_glob(glob)?);
         }
         terms.extend(self.features.iter().map(|(key, value)| feature(key, value)));
+        let exact = self.exact_features.as_ref();
+        terms.extend(exact.map(|features| equal("features_hash", features.hash().0.to_vec().into())));
         terms.extend(self.initial.map(|initial| equal("initial_timestamp", initial.to_rfc3339().into())));
         terms.extend(self.interval.map(|interval| equal("interval", interval.to_string().into())));
         terms.extend(self.owner_type.as_ref().map(|owner_type| equal("owner_type", owner_type.clone().into())));

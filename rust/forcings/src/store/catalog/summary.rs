@@ -79,6 +79,14 @@ pub struct ForecastParameters {
 }
 
 impl Catalog {
+    /// How many series there are.
+    ///
+    /// # Errors
+    /// `Catalog` when SQLite refuses.
+    pub(crate) fn rows(&self) -> Result<u64> {
+        self.count("COUNT(*) FROM time_series_associations")
+    }
+
     /// Counts everything.
     ///
     /// # Errors

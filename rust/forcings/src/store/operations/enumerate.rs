@@ -6,7 +6,25 @@ use crate::store::{Counts, ForecastParameters, Identity, Store, Summary};
 use crate::time::Period;
 use crate::Result;
 
+/// What a store is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct State {
+    /// How many series it has, changes in progress included.
+    pub series: u64,
+    /// Whether a transaction is open.
+    pub in_transaction: bool,
+}
+
 impl Store {
+    /// What the store is doing, without waiting: `None` while another call uses it.
+    ///
+    /// # Errors
+    /// `Closed`, `Catalog`.
+    pub fn state(&self) -> Result<Option<State>> {
+        self.shared
+            .glance(|session| Ok(State { series: session.catalog().rows()?, in_transaction: session.in_transaction() }))
+    }
+
     /// Whether there is a series with exactly this identity.
     ///
     /// # Errors

@@ -7,9 +7,10 @@ mod persist;
 mod relations;
 mod verify;
 
-pub use compact::CompactReport;
+pub use compact::{CompactReport, PhysicalCompaction};
+pub use enumerate::State;
 pub use relations::Associations;
 pub use verify::{Finding, VerifyReport};
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -1,11 +1,12 @@
 //! Tests of the operations; what they share.
 
-mod change;
-mod maintenance;
+pub(in crate::store) mod change;
+mod compact;
+pub(in crate::store) mod maintenance;
 mod model;
 mod persist;
-mod relations;
-mod rows;
+pub(in crate::store) mod relations;
+pub(in crate::store) mod rows;
 
 use crate::array::Array;
 use crate::series::{Features, NewSeries, Owner, OwnerCategory, SeriesId, SeriesInfo};

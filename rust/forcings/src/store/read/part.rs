@@ -1,7 +1,9 @@
 //! Which part of a series' array a read takes, and what the row says of that part. Knows rows and shapes, no files.
 
 use super::cut::Cut;
-use crate::series::{SeriesInfo, SeriesType, Windows};
+use crate::array::Array;
+use crate::series::{Series, SeriesInfo, SeriesType, Windows};
+use crate::store::arrays::Slab;
 use crate::time::UnixMillis;
 use crate::{Error, Result};
 use std::ops::Range;
@@ -56,6 +58,24 @@ impl Part {
             Error::InvalidParameter(why) => Error::InvalidParameter(format!("{name}: {why}")),
             other => other,
         })
+    }
+
+    /// What of the array it takes.
+    pub(super) fn slab(&self) -> Slab {
+        Slab { hash: self.info.hash, axis: self.axis, range: self.range.clone() }
+    }
+
+    /// The series with these values, which the array has there.
+    ///
+    /// # Errors
+    /// `Integrity` when they are fewer than the windows of a derived forecast need.
+    pub(super) fn filled(self, values: Array) -> Result<Series> {
+        let Part { info, windows, cut, .. } = self;
+        let values = match cut {
+            Some(cut) => cut.windows(&values, 0, windows.map_or(0, |w| w.count))?,
+            None => values,
+        };
+        Ok(Series { info, windows, values })
     }
 
     /// The steps whose cover overlaps the range.
@@ -129,6 +149,16 @@ impl Part {
         info.length = Some(cut.steps as u64);
         info.element_shape.insert(0, range.len());
         Ok(Part { info, windows: Some(windows.part(&range)?), axis: 0, range: rows, cut: Some(cut) })
+    }
+
+    /// The rows that a derived forecast is cut out of, instead of the forecast.
+    pub(super) fn uncut(mut self) -> Self {
+        if self.cut.take().is_some() {
+            self.info.series_type = SeriesType::DeterministicSingleTimeSeries;
+            self.info.length = Some(self.range.len() as u64);
+            self.info.element_shape.remove(0);
+        }
+        self
     }
 
     fn of_rows(mut info: SeriesInfo, range: Range<usize>) -> Self {

@@ -1,7 +1,7 @@
 //! Forecasts derived from regular series: which are made, how they read, and what they forbid.
 
 use super::*;
-use crate::series::{Features, Windows};
+use crate::series::{Features, TimeRange, Windows};
 use proptest::prelude::*;
 
 const H1: Period = Period::hours(1);
@@ -34,7 +34,7 @@ fn single<'a>(owner: i64, name: &str, initial: UnixMillis, resolution: Period, v
 }
 
 #[test]
-fn rows_29_81_and_82_a_day_of_hours_becomes_eleven_windows() {
+pub(super) fn rows_29_81_and_82_a_day_of_hours_becomes_eleven_windows() {
     let (_dir, stores) = stores();
     for store in stores {
         let values = numbers(&[24]);
@@ -76,7 +76,34 @@ fn rows_29_81_and_82_a_day_of_hours_becomes_eleven_windows() {
 }
 
 #[test]
-fn row_44_months_make_windows_of_quarters() {
+fn as_it_is_stored_a_derived_forecast_is_the_steps_of_its_windows() {
+    let (_dir, stores) = stores();
+    for store in stores {
+        let values = numbers(&[25, 2]);
+        let source = store.add(&series(1, "load", &values)).unwrap();
+        let made = store.transform_single_time_series(Period::hours(4), Period::hours(2), &Filter::default()).unwrap();
+        let ids = [made.ids[0], source, made.ids[0]];
+        let rows = |rows: std::ops::Range<usize>| {
+            let bytes = values.bytes()[rows.start * 16..rows.end * 16].to_vec();
+            Array::new(values.dtype(), vec![rows.len(), 2], bytes).unwrap()
+        };
+        let read = store.read_as_stored(&ids, &TimeRange::default()).unwrap();
+        assert_eq!(read[0], read[2]);
+        assert_eq!(read[1], store.read(source).unwrap());
+        assert_eq!(read[0].info.series_type, SeriesType::DeterministicSingleTimeSeries);
+        assert_eq!((&read[0].values, read[0].info.count), (&rows(0..24), Some(11)));
+        assert_eq!(read[0].info.array_shape().unwrap(), [24, 2]);
+        let hour = |h: i64| Some(UnixMillis(START.0 + h * HOUR));
+        for (from, to, steps, count) in [(2, 5, 2..8, 2), (20, 99, 20..24, 1), (0, 0, 0..0, 0)] {
+            let part = store.read_as_stored(&ids[..1], &TimeRange::floating(hour(from), hour(to))).unwrap().remove(0);
+            assert_eq!((part.values, part.info.count), (rows(steps), Some(count)));
+            assert_eq!(part.info.initial, hour(from));
+        }
+    }
+}
+
+#[test]
+pub(super) fn row_44_months_make_windows_of_quarters() {
     let store = Store::memory().unwrap();
     let values = numbers(&[12]);
     store.add(&single(1, "load", START, Period::Months(1), &values)).unwrap();
@@ -89,7 +116,7 @@ fn row_44_months_make_windows_of_quarters() {
 }
 
 #[test]
-fn rows_43_83_and_84_what_does_not_fit_is_refused_and_nothing_is_written() {
+pub(super) fn rows_43_83_and_84_what_does_not_fit_is_refused_and_nothing_is_written() {
     let store = Store::memory().unwrap();
     let (day, short) = (numbers(&[24]), numbers(&[3]));
     let month_end = instant("2024-01-31T00:00:00Z");
@@ -145,7 +172,7 @@ fn a_single_window_may_have_the_interval_zero() {
 }
 
 #[test]
-fn row_85_one_grid_is_asked_of_the_scope_only() {
+pub(super) fn row_85_one_grid_is_asked_of_the_scope_only() {
     let store = Store::memory().unwrap();
     let (day, half) = (numbers(&[24]), numbers(&[12]));
     store.add(&series(1, "load", &day)).unwrap();
@@ -188,7 +215,7 @@ fn row_87_a_forecast_is_either_dense_or_derived() {
 }
 
 #[test]
-fn row_87_no_copy_move_or_name_brings_dense_and_derived_together() {
+pub(super) fn row_87_no_copy_move_or_name_brings_dense_and_derived_together() {
     let (_dir, stores) = stores();
     for store in stores {
         let (values, windows) = (numbers(&[24]), numbers(&[4, 2]));
@@ -225,7 +252,7 @@ fn row_87_no_copy_move_or_name_brings_dense_and_derived_together() {
 }
 
 #[test]
-fn rows_88_and_89_a_source_stays_as_long_as_its_forecast() {
+pub(super) fn rows_88_and_89_a_source_stays_as_long_as_its_forecast() {
     let (_dir, stores) = stores();
     for store in stores {
         let values = numbers(&[24]);
@@ -259,7 +286,7 @@ fn rows_88_and_89_a_source_stays_as_long_as_its_forecast() {
 }
 
 #[test]
-fn row_90_a_series_beside_a_forecast_of_other_values_may_go() {
+pub(super) fn row_90_a_series_beside_a_forecast_of_other_values_may_go() {
     let (_dir, stores) = stores();
     for store in stores {
         let (values, others) = (numbers(&[24]), ramp(7));
@@ -302,11 +329,15 @@ fn a_derived_row_that_does_not_fit_its_series_is_damage() {
     }
 }
 
+#[test]
+pub(super) fn row_86_windows_are_those_of_a_plain_oracle() {
+    windows_are_those_of_a_plain_oracle();
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    #[test]
-    fn row_86_windows_are_those_of_a_plain_oracle(
+    fn windows_are_those_of_a_plain_oracle(
         length in 1..30usize,
         width in prop::sample::select(vec![vec![], vec![1usize], vec![2], vec![2, 3]]),
         steps in 1..12usize,

@@ -42,7 +42,7 @@ fn scenarios(windows: Windows, values: &Array) -> NewSeries<'_> {
 }
 
 #[test]
-fn rows_7_9_and_79_every_type_shape_and_element_reads_back() {
+pub(super) fn row_79_every_type_shape_and_element_reads_back() {
     let (_dir, stores) = stores();
     let one = Windows { horizon: Period::hours(1), ..windows(1) };
     for store in stores {
@@ -147,7 +147,7 @@ fn the_catalog_has_the_texts_of_the_format() {
 }
 
 #[test]
-fn rows_76_to_78_shapes_and_percentiles_that_do_not_fit_are_refused() {
+pub(super) fn rows_76_to_78_shapes_and_percentiles_that_do_not_fit_are_refused() {
     let store = Store::memory().unwrap();
     let (plane, cube) = (numbers(&[3, 4]), numbers(&[2, 3, 4]));
     let line = numbers(&[3]);
@@ -180,7 +180,7 @@ fn rows_76_to_78_shapes_and_percentiles_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn rows_61_to_63_a_range_takes_the_windows_that_start_inside() {
+pub(super) fn rows_61_to_63_a_range_takes_the_windows_that_start_inside() {
     let (_dir, stores) = stores();
     for store in stores {
         let (plane, cube) = (numbers(&[3, 4, 2]), numbers(&[2, 3, 4, 2]));
@@ -224,7 +224,7 @@ fn rows_61_to_63_a_range_takes_the_windows_that_start_inside() {
 }
 
 #[test]
-fn rows_73_and_80_the_interval_identifies_a_forecast_and_may_be_zero() {
+pub(super) fn rows_73_and_80_the_interval_identifies_a_forecast_and_may_be_zero() {
     let store = Store::memory().unwrap();
     let (plane, single) = (numbers(&[3, 4]), numbers(&[3, 1]));
     store.add(&deterministic(windows(4), &plane)).unwrap();

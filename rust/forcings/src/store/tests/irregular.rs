@@ -23,7 +23,7 @@ fn version(store: &Store) -> String {
 }
 
 #[test]
-fn row_49_instants_and_values_read_back_exactly() {
+pub(super) fn row_49_instants_and_values_read_back_exactly() {
     let (_dir, stores) = stores();
     for store in stores {
         for (k, make) in BOTH.into_iter().enumerate() {
@@ -43,30 +43,7 @@ fn row_49_instants_and_values_read_back_exactly() {
 }
 
 #[test]
-fn rows_48_and_59_a_range_takes_the_instants_inside() {
-    let store = Store::memory().unwrap();
-    let id = store.add(&new(BOTH[0], &uneven(), &ramp(0))).unwrap();
-    let cases = [
-        (None, None, 0..4),
-        (Some(1.0), Some(4.0), 0..2),
-        (Some(1.5), Some(4.1), 1..3),
-        (Some(2.5), Some(2.5), 1..1),
-        (Some(3.0), Some(3.5), 2..2),
-        (None, Some(1.0), 0..0),
-        (Some(1000.5), None, 4..4),
-        (Some(-1e6), Some(1e8), 0..4),
-    ];
-    for (from, to, expected) in cases {
-        let read = store.read_range(id, from.map(hour), to.map(hour)).unwrap();
-        assert_eq!(read.info.timestamps.as_deref(), Some(&uneven()[expected.clone()]), "{from:?} {to:?}");
-        assert_eq!(read.info.length, Some(expected.len() as u64));
-        let values: Vec<f64> = expected.map(|k| k as f64).collect();
-        assert_eq!(read.values.to_f64().unwrap(), values);
-    }
-}
-
-#[test]
-fn rows_134_to_136_a_range_of_a_step_function_begins_with_the_value_in_force() {
+pub(super) fn rows_134_to_136_a_range_of_a_step_function_begins_with_the_value_in_force() {
     let store = Store::memory().unwrap();
     let id = store.add(&new(BOTH[1], &uneven(), &ramp(0))).unwrap();
     let cases = [
@@ -96,17 +73,7 @@ fn rows_134_to_136_a_range_of_a_step_function_begins_with_the_value_in_force() {
 }
 
 #[test]
-fn row_57_a_range_that_ends_before_it_begins_is_refused() {
-    let store = Store::memory().unwrap();
-    for make in BOTH {
-        let id = store.add(&new(make, &uneven(), &ramp(0))).unwrap();
-        let error = store.read_range(id, Some(hour(3.0)), Some(hour(2.0))).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::InvalidParameter);
-    }
-}
-
-#[test]
-fn rows_15_and_16_one_bad_series_keeps_the_whole_batch_out() {
+pub(super) fn rows_15_and_16_one_bad_series_keeps_the_whole_batch_out() {
     let (_dir, stores) = stores();
     let (four, scalar) = (ramp(0), Array::from_f64(vec![], &[1.0]).unwrap());
     let hollow = Array::from_f64(vec![4, 0], &[]).unwrap();
@@ -115,8 +82,14 @@ fn rows_15_and_16_one_bad_series_keeps_the_whole_batch_out() {
         for make in BOTH {
             let bad = [
                 (new(make, &uneven()[..3], &four), "3 timestamps for 4 rows"),
-                (new(make, &[hour(1.0), hour(1.0), hour(2.0), hour(3.0)], &four), "position 1"),
-                (new(make, &[hour(0.0), hour(1.0), hour(3.0), hour(2.0)], &four), "position 3"),
+                (
+                    new(make, &[hour(1.0), hour(1.0), hour(2.0), hour(3.0)], &four),
+                    "T01:00:00Z follows 2024-01-01T01:00:00Z",
+                ),
+                (
+                    new(make, &[hour(0.0), hour(1.0), hour(3.0), hour(2.0)], &four),
+                    "T02:00:00Z follows 2024-01-01T03:00:00Z",
+                ),
                 (new(make, &[hour(0.0), hour(1.0), hour(3.0), late], &four), "years 0 to 9999"),
                 (new(make, &[hour(0.0)], &scalar), "no axis"),
                 (new(make, &uneven(), &hollow), "axis of length 0"),
@@ -137,7 +110,7 @@ fn rows_15_and_16_one_bad_series_keeps_the_whole_batch_out() {
 }
 
 #[test]
-fn rows_74_92_and_137_one_array_for_every_type_that_has_it() {
+pub(super) fn rows_74_92_and_137_one_array_for_every_type_that_has_it() {
     let (_dir, stores) = stores();
     for store in stores {
         let values = ramp(0);
@@ -168,7 +141,7 @@ fn rows_74_92_and_137_one_array_for_every_type_that_has_it() {
 }
 
 #[test]
-fn row_68_many_reads_equal_single_reads_whatever_the_layout() {
+pub(super) fn row_68_many_reads_equal_single_reads_whatever_the_layout() {
     let (_dir, stores) = stores();
     for store in stores {
         let arrays: Vec<Array> = (0..6).map(ramp).collect();
@@ -185,7 +158,7 @@ fn row_68_many_reads_equal_single_reads_whatever_the_layout() {
 }
 
 #[test]
-fn row_94_a_removed_array_lingers_in_the_file_and_not_in_the_catalog() {
+pub(super) fn row_94_a_removed_array_lingers_in_the_file_and_not_in_the_catalog() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.nc");
     let store = Store::create(&path, &CreateOptions::default()).unwrap();

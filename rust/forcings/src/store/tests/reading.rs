@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::array::DType;
+use crate::series::TimeRange;
 use proptest::prelude::*;
 
 #[test]
@@ -44,56 +45,31 @@ fn every_type_and_shape_reads_back() {
 }
 
 #[test]
-fn a_range_takes_the_steps_that_it_overlaps() {
-    let store = Store::memory().unwrap();
-    let id = add(&store, 1, "load", &ramp(0));
-    let at = |hours: f64| Some(UnixMillis(START.0 + (hours * HOUR as f64).round() as i64));
-    let cases = [
-        (None, None, 0, 4),
-        (at(0.0), at(4.0), 0, 4),
-        (at(1.5), None, 1, 3),
-        (at(2.0), at(3.0), 2, 1),
-        (None, at(1.0 + 1.0 / HOUR as f64), 0, 2),
-        (at(-9.0), at(-1.0), 0, 0),
-        (at(9.0), at(10.0), 4, 0),
-        (at(4.0), None, 4, 0),
-        (at(2.0), at(2.0), 2, 0),
-        // An empty range inside a step takes the step, as in the format's other implementations.
-        (at(2.5), at(2.5), 2, 1),
-        (Some(UnixMillis(i64::MIN)), Some(UnixMillis(i64::MAX)), 0, 4),
-        (None, Some(UnixMillis::MAX_WRITABLE), 0, 4),
-    ];
-    for (from, to, first, len) in cases {
-        let read = store.read_range(id, from, to).unwrap();
-        assert_eq!(read.info.initial, at(first as f64), "{from:?} {to:?}");
-        assert_eq!(read.info.length, Some(len as u64));
-        let expected: Vec<f64> = (first..first + len).map(|k| k as f64).collect();
-        assert_eq!(read.values, Array::from_f64(vec![len], &expected).unwrap());
-    }
-    let error = store.read_range(id, at(2.0), at(1.0)).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
-}
-
-#[test]
-fn a_range_of_one_column_has_nothing_of_its_neighbours() {
+fn ranges_of_many_are_those_of_each() {
     let (_dir, stores) = stores();
     for store in stores {
-        let arrays: Vec<Array> = (0..5)
-            .map(|n| {
-                Array::from_f64(vec![7, 3, 2], &(0..42).map(|k| f64::from(n * 100 + k)).collect::<Vec<_>>()).unwrap()
-            })
-            .collect();
-        let items: Vec<_> = arrays.iter().enumerate().map(|(i, a)| series(i as i64, "load", a)).collect();
-        let ids = store.add_bulk(&items).unwrap();
-        let (from, to) = (UnixMillis(START.0 + 2 * HOUR), UnixMillis(START.0 + 5 * HOUR));
-        let read = store.read_range(ids[3], Some(from), Some(to)).unwrap();
-        let expected: Vec<f64> = (12..30).map(|k| f64::from(300 + k)).collect();
-        assert_eq!(read.values, Array::from_f64(vec![3, 3, 2], &expected).unwrap());
+        let mut ids = Vec::new();
+        for owner in 0..12 {
+            // Some arrays are shared, some are longer than others.
+            let len = if owner % 3 == 0 { 30 } else { 48 };
+            let numbers: Vec<f64> = (0..len).map(|k| f64::from(k + owner / 2)).collect();
+            ids.push(add(&store, i64::from(owner), "load", &Array::from_f64(vec![len as usize], &numbers).unwrap()));
+        }
+        ids.push(ids[3]);
+        let at = |hours: i64| Some(UnixMillis(START.0 + hours * HOUR));
+        for (from, to) in [(None, None), (at(7), at(29)), (at(25), None), (None, at(0)), (at(40), at(41))] {
+            let each: Vec<_> = ids.iter().map(|&id| store.read_range(id, from, to).unwrap()).collect();
+            let range = TimeRange::floating(from, to);
+            assert_eq!(store.read_within(&ids, &range).unwrap(), each);
+            assert_eq!(store.read_as_stored(&ids, &range).unwrap(), each);
+        }
+        assert!(store.any(&Filter::default()).unwrap());
+        assert!(!store.any(&Filter { owner_id: Some(99), ..Filter::default() }).unwrap());
     }
 }
 
 #[test]
-fn a_monthly_series_from_a_month_end() {
+fn a_monthly_series_from_a_month_end_reopens() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.nc");
     let store = Store::create(&path, &CreateOptions::default()).unwrap();
@@ -113,19 +89,6 @@ fn a_monthly_series_from_a_month_end() {
     let days: Vec<String> = read.info.grid().unwrap().instants().map(|t| t.to_string()[..10].to_string()).collect();
     assert_eq!(days[..4], ["2024-01-31", "2024-02-29", "2024-03-31", "2024-04-30"]);
     assert_eq!(days[13], "2025-02-28");
-
-    let day = |text: &str| Some(UnixMillis::from_rfc3339(&format!("{text}T00:00:00Z")).unwrap());
-    let error = store.read_range(id, day("2024-02-29"), day("2024-04-30")).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
-    assert!(error.to_string().contains("`price`"), "{error}");
-    let one = store.read_range(id, day("2024-02-29"), day("2024-03-31")).unwrap();
-    assert_eq!((one.info.initial, one.values.to_f64()), (day("2024-02-29"), Some(vec![1.0])));
-    // What a slice says of its instants is true: each of them reads as the same value.
-    let slice = store.read_range(id, day("2024-03-31"), None).unwrap();
-    for (at, value) in slice.info.grid().unwrap().instants().zip(slice.values.to_f64().unwrap()) {
-        let step = store.read_range(id, Some(at), Some(UnixMillis(at.0 + 1))).unwrap();
-        assert_eq!((step.info.initial, step.values.to_f64()), (Some(at), Some(vec![value])));
-    }
 }
 
 #[test]

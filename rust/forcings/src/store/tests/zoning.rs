@@ -31,7 +31,7 @@ fn row_71_a_reference_is_kept_and_is_no_identity() {
 }
 
 #[test]
-fn rows_45_and_147_days_and_months_are_for_references_without_a_zone() {
+pub(super) fn rows_45_and_147_days_and_months_are_for_references_without_a_zone() {
     let store = Store::memory().unwrap();
     let (values, window) = (ramp(0), Array::from_f64(vec![2, 2], &[1.0, 2.0, 3.0, 4.0]).unwrap());
     let (day, month) = (Period::hours(24), Period::Months(1));
@@ -111,7 +111,7 @@ fn one_of_each(store: &Store) -> Vec<SeriesId> {
 }
 
 #[test]
-fn row_144_a_strict_bound_fits_clocks_or_instants_and_a_plain_one_both() {
+pub(super) fn row_144_a_strict_bound_fits_clocks_or_instants_and_a_plain_one_both() {
     let (_dir, stores) = stores();
     for store in stores {
         let ids = one_of_each(&store);
@@ -149,7 +149,7 @@ fn row_144_a_strict_bound_fits_clocks_or_instants_and_a_plain_one_both() {
 }
 
 #[test]
-fn rows_66_and_143_a_mix_is_read_whole_and_never_by_range() {
+pub(super) fn rows_66_and_143_a_mix_is_read_whole_and_never_by_range() {
     let (_dir, stores) = stores();
     for store in stores {
         let ids = one_of_each(&store);
@@ -173,5 +173,21 @@ fn rows_66_and_143_a_mix_is_read_whole_and_never_by_range() {
         assert!(store.read_within(&[], &range).unwrap().is_empty());
         let unknown = store.read_within(&[ids[1], SeriesId(999)], &range).unwrap_err();
         assert_eq!(unknown.kind(), ErrorKind::NotFound);
+    }
+}
+
+#[test]
+pub(super) fn row_148_a_malformed_reference_is_refused_before_any_write() {
+    let bad = ["America/", "Mars Base", "1/2", "+24:00", "07:00", "A/B/C/D", "a\0b"];
+    for text in bad {
+        let error = text.parse::<TimeReference>().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidParameter, "{text}");
+    }
+    // And what another writer left is damage, not a guess.
+    let store = Store::memory().unwrap();
+    let id = add(&store, 1, "load", &ramp(0));
+    for text in bad.iter().filter(|text| !text.contains('\0')) {
+        sql(&store, &format!("UPDATE time_series_associations SET time_reference = '{text}'"));
+        assert_eq!(store.read(id).unwrap_err().kind(), ErrorKind::Integrity, "{text}");
     }
 }

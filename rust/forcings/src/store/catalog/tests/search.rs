@@ -54,7 +54,7 @@ fn globs_match_whole_names_with_case() {
 }
 
 #[test]
-fn row_75_deterministic_stands_for_derived_forecasts_in_filters_only() {
+pub(in crate::store) fn row_75_deterministic_stands_for_derived_forecasts_in_filters_only() {
     let mut catalog = Catalog::memory().unwrap();
     row(&mut catalog, 1, "load", SeriesType::SingleTimeSeries, None);
     let derived = row(&mut catalog, 1, "load", SeriesType::DeterministicSingleTimeSeries, Some("P1D"));
@@ -97,7 +97,7 @@ fn an_exact_look_up_compares_every_part_and_null_with_null() {
 }
 
 #[test]
-fn row_73_an_abstract_look_up_may_be_ambiguous() {
+pub(in crate::store) fn row_73_an_abstract_look_up_may_be_ambiguous() {
     let mut catalog = Catalog::memory().unwrap();
     let daily = row(&mut catalog, 1, "load", SeriesType::Deterministic, Some("P1D"));
     let derived = row(&mut catalog, 1, "load", SeriesType::DeterministicSingleTimeSeries, Some("PT6H"));
@@ -136,7 +136,7 @@ fn times_lengths_and_intervals_select() {
 }
 
 #[test]
-fn a_clock_without_a_zone_is_asked_for_and_unset_counts_as_zoned() {
+pub(in crate::store) fn row_145_a_clock_without_a_zone_is_asked_for_and_unset_counts_as_zoned() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.nc.sqlite");
     let mut catalog = Catalog::create(&path).unwrap();
@@ -195,6 +195,7 @@ fn rare() -> Vec<Filter> {
         Filter { length: Some(9), ..all() },
         Filter { zoneless: Some(true), ..all() },
         Filter { features: features("case", "rare"), ..all() },
+        Filter { exact_features: Some(Features::from_iter([("case", "rare"), ("year", "2030")])), ..all() },
         Filter { ids: Some(vec![SeriesId(20_001)]), ..all() },
     ]
 }
@@ -257,6 +258,7 @@ fn the_rarest_condition_leads() {
             length: filter.length.or(common.length),
             zoneless: filter.zoneless,
             features: if filter.features.is_empty() { common.features.clone() } else { filter.features },
+            exact_features: filter.exact_features,
             ids: filter.ids,
         };
         assert!(ids(&catalog, mixed.clone()).is_empty(), "{mixed:?}");

@@ -75,7 +75,7 @@ fn a_copy_shares_the_array_and_lives_on_its_own() {
 }
 
 #[test]
-fn row_117_a_copy_of_a_derived_forecast_stays_one_and_a_collision_is_a_duplicate() {
+pub(in crate::store) fn row_117_a_copy_of_a_derived_forecast_stays_one_and_a_collision_is_a_duplicate() {
     let store = Store::memory().unwrap();
     let source = add(&store, 1, "load", &ramp(0));
     sql(
@@ -93,7 +93,7 @@ fn row_117_a_copy_of_a_derived_forecast_stays_one_and_a_collision_is_a_duplicate
 }
 
 #[test]
-fn row_116_a_collision_moves_no_series_and_the_same_owner_changes_nothing() {
+pub(in crate::store) fn row_116_a_collision_moves_no_series_and_the_same_owner_changes_nothing() {
     let (_dir, stores) = stores();
     for store in stores {
         add(&store, 1, "a", &ramp(0));
@@ -115,7 +115,7 @@ fn row_116_a_collision_moves_no_series_and_the_same_owner_changes_nothing() {
 }
 
 #[test]
-fn row_115_a_filter_that_matches_nothing_removes_nothing_and_a_missing_id_fails_all() {
+pub(in crate::store) fn row_115_a_filter_that_matches_nothing_removes_nothing_and_a_missing_id_fails_all() {
     let (_dir, stores) = stores();
     for store in stores {
         let a = add(&store, 1, "a", &ramp(0));

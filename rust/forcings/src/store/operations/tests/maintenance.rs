@@ -1,5 +1,5 @@
 use super::*;
-use crate::store::{CompactReport, Finding, StaticGrid};
+use crate::store::{CompactReport, Finding, State, StaticGrid};
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -57,7 +57,7 @@ fn a_sound_store_is_clean_in_every_state() {
 }
 
 #[test]
-fn row_107_a_value_that_was_changed_behind_the_store_is_reported() {
+pub(in crate::store) fn row_107_a_value_that_was_changed_behind_the_store_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.nc");
     let store = plain(&path);
@@ -127,7 +127,7 @@ fn a_chunk_that_cannot_be_read_is_reported_for_every_array_in_it() {
 }
 
 #[test]
-fn row_108_a_row_without_its_array_is_reported_and_reading_it_finds_nothing() {
+pub(in crate::store) fn row_108_a_row_without_its_array_is_reported_and_reading_it_finds_nothing() {
     let (_dir, stores) = stores();
     for store in stores {
         let (a, b) = (add(&store, 1, "a", &ramp(0)), add(&store, 2, "a", &ramp(5)));
@@ -200,7 +200,7 @@ fn halves_of_different_times_are_reported() {
     store.close().unwrap();
     fs::rename(&old, &path).unwrap();
     let store = Store::open(&path, &reading()).unwrap();
-    let expected = Finding::Generations { arrays: Some("1".into()), catalog: Some("2".into()) };
+    let expected = Finding::Generations { arrays: Some("1".into()), catalog: Some("3".into()) };
     assert_eq!(findings(&store), [expected]);
 }
 
@@ -257,7 +257,7 @@ fn compaction_counts_free_columns_and_sweeps_features() {
 }
 
 #[test]
-fn row_114_compaction_inside_a_transaction_is_refused() {
+pub(in crate::store) fn row_114_compaction_inside_a_transaction_is_refused() {
     let (_dir, stores) = stores();
     for store in stores {
         store.begin().unwrap();
@@ -269,4 +269,19 @@ fn row_114_compaction_inside_a_transaction_is_refused() {
     }
     let (_dir, store, _) = read_only();
     assert_eq!(kind(store.compact()), ErrorKind::ReadOnlyStore);
+}
+
+#[test]
+fn the_state_is_told_without_waiting() {
+    let store = Store::memory().unwrap();
+    let state = |series, in_transaction| Some(State { series, in_transaction });
+    assert_eq!(store.state().unwrap(), state(0, false));
+    store.begin().unwrap();
+    add(&store, 1, "a", &ramp(0));
+    assert_eq!(store.state().unwrap(), state(1, true));
+    store.shared().look(|_| Ok(assert_eq!(store.state().unwrap(), None))).unwrap();
+    store.rollback().unwrap();
+    assert_eq!(store.state().unwrap(), state(0, false));
+    store.close().unwrap();
+    assert_eq!(kind(store.state()), ErrorKind::Closed);
 }

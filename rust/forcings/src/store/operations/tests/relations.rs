@@ -75,7 +75,7 @@ fn a_pair_of_numbers_is_associated_once() {
 }
 
 #[test]
-fn row_118_an_empty_list_of_types_matches_nothing() {
+pub(in crate::store) fn row_118_an_empty_list_of_types_matches_nothing() {
     let store = Store::memory().unwrap();
     for relation in BOTH {
         let view = store.relation(relation);
@@ -188,7 +188,7 @@ fn associations_change_with_the_transaction() {
 }
 
 #[test]
-fn row_105_a_store_without_the_tables_reads_as_empty_and_gains_them() {
+pub(in crate::store) fn row_105_a_store_without_the_tables_reads_as_empty_and_gains_them() {
     let (dir, store, _) = read_only();
     store.close().unwrap();
     let path = dir.path().join("a.nc");

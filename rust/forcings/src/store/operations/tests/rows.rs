@@ -2,10 +2,10 @@
 //! tricky cases.
 
 use super::*;
+use crate::store::tests::rerun_without_privilege;
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
 
 fn single<'a>(owner: Owner, start: UnixMillis, values: &'a Array) -> NewSeries<'a> {
     NewSeries::single(owner, "load", start, Period::hours(1), values.view())
@@ -16,7 +16,7 @@ fn bus(id: i64) -> Owner {
 }
 
 #[test]
-fn rows_69_to_71_an_identity_is_taken_whatever_else_differs() {
+pub(in crate::store) fn rows_69_to_71_an_identity_is_taken_whatever_else_differs() {
     let (_dir, stores) = stores();
     for store in stores {
         let first = store.add(&single(bus(1), START, &ramp(0))).unwrap();
@@ -38,7 +38,7 @@ fn rows_69_to_71_an_identity_is_taken_whatever_else_differs() {
 }
 
 #[test]
-fn row_72_one_number_in_two_categories_is_two_owners() {
+pub(in crate::store) fn row_72_one_number_in_two_categories_is_two_owners() {
     let (_dir, stores) = stores();
     for store in stores {
         let (a, b) = (ramp(0), ramp(5));
@@ -55,7 +55,7 @@ fn row_72_one_number_in_two_categories_is_two_owners() {
 }
 
 #[test]
-fn row_74_series_without_a_resolution_are_told_apart_by_the_rest() {
+pub(in crate::store) fn row_74_series_without_a_resolution_are_told_apart_by_the_rest() {
     let store = Store::memory().unwrap();
     let id = store.add(&single(bus(1), START, &ramp(0))).unwrap();
     sql(&store, "UPDATE time_series_associations SET resolution = NULL, time_series_type = 'NonSequentialTimeSeries'");
@@ -66,23 +66,7 @@ fn row_74_series_without_a_resolution_are_told_apart_by_the_rest() {
 }
 
 #[test]
-fn row_101_another_version_is_refused_with_what_was_found() {
-    let dir = tempfile::tempdir().unwrap();
-    for version in ["0.9.0", "0.12.0", "1"] {
-        let path = dir.path().join(format!("{version}.nc"));
-        let store = Store::create(&path, &CreateOptions::default()).unwrap();
-        store.shared().arrays().unwrap().set_attribute("data_format_version", version).unwrap();
-        store.close().unwrap();
-        for read_only in [true, false] {
-            let error = Store::open(&path, &OpenOptions { read_only, durable: false }).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::IncompatibleFormat);
-            assert!(error.to_string().contains(&format!("version {version}")), "{error}");
-        }
-    }
-}
-
-#[test]
-fn rows_102_and_103_what_is_no_pair_does_not_open() {
+pub(in crate::store) fn rows_102_and_103_what_is_no_pair_does_not_open() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.nc");
     let catalog = crate::store::pair::catalog_path(&path);
@@ -117,7 +101,7 @@ fn rows_102_and_103_what_is_no_pair_does_not_open() {
 const READ_ONLY_STORE: &str = "FORCINGS_TEST_READ_ONLY_STORE";
 
 #[test]
-fn row_104_files_without_permission_to_write_are_read() {
+pub(in crate::store) fn row_104_files_without_permission_to_write_are_read() {
     if let Some(path) = std::env::var_os(READ_ONLY_STORE) {
         let path = Path::new(&path);
         assert!(fs::OpenOptions::new().append(true).open(path).is_err());
@@ -135,25 +119,13 @@ fn row_104_files_without_permission_to_write_are_read() {
         fs::set_permissions(file.unwrap().path(), fs::Permissions::from_mode(0o444)).unwrap();
     }
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o555)).unwrap();
-    let this = std::env::current_exe().unwrap();
-    // Permissions do not hold for root.
-    let mut command = match fs::metadata(dir.path()).unwrap().uid() {
-        0 => {
-            let mut command = Command::new("setpriv");
-            command.args(["--reuid", "65534", "--clear-groups"]).arg(this);
-            command
-        }
-        _ => Command::new(this),
-    };
     let name = "store::operations::tests::rows::row_104_files_without_permission_to_write_are_read";
-    let output = command.args(["--exact", name]).env(READ_ONLY_STORE, &path).output().unwrap();
+    rerun_without_privilege(name, READ_ONLY_STORE, &path);
     fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && text.contains("1 passed"), "{text}{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
-fn row_106_a_level_that_does_not_exist_makes_no_file() {
+pub(in crate::store) fn row_106_a_level_that_does_not_exist_makes_no_file() {
     let dir = tempfile::tempdir().unwrap();
     let compression = crate::store::Compression::Deflate { level: 10, shuffle: true };
     let options = CreateOptions { compression, ..CreateOptions::default() };
@@ -162,7 +134,7 @@ fn row_106_a_level_that_does_not_exist_makes_no_file() {
 }
 
 #[test]
-fn rows_109_to_113_transactions_end_as_a_whole() {
+pub(in crate::store) fn rows_109_to_113_transactions_end_as_a_whole() {
     let (_dir, stores) = stores();
     for store in stores {
         let (old, kept, new) = (ramp(0), ramp(5), ramp(9));
