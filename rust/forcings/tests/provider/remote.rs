@@ -66,8 +66,10 @@ impl Files {
 }
 
 fn cache(root: &TempDir, offline: bool) -> Cache {
-    let http = HttpOptions { backoff: Duration::from_millis(1), attempts: 2, ..HttpOptions::default() };
-    Cache::with_options(CacheOptions { offline, http, ..CacheOptions::at(root.path()) }).unwrap()
+    let mut options = CacheOptions::at(root.path());
+    options.offline = offline;
+    options.http = HttpOptions { backoff: Duration::from_millis(1), attempts: 2, ..HttpOptions::default() };
+    Cache::with_options(options).unwrap()
 }
 
 fn unix(hours: impl IntoIterator<Item = i32>) -> Vec<f64> {
@@ -165,7 +167,8 @@ fn what_is_fetched_ahead_serves_offline() {
     assert_eq!(online.prefetch(times[3] + 1.0, times[5]).unwrap(), 2);
     assert_eq!(server.asked(), ["p0.nc", "p1.nc"]);
     assert_eq!(online.prefetch(f64::NEG_INFINITY, times[0]).unwrap(), 0);
-    assert_eq!(online.prefetch(times[5], times[5]).unwrap(), 1, "the file in force");
+    assert_eq!(online.prefetch(times[5], times[5]).unwrap(), 0);
+    assert_eq!(online.prefetch(times[5] + 1.0, times[5] + 2.0).unwrap(), 1, "the file in force");
     assert_eq!(online.prefetch(times[5], times[0]).unwrap(), 0);
     assert!(online.prefetch(f64::NAN, 1.0).is_err());
     assert!(server.asked().is_empty());
@@ -180,7 +183,7 @@ fn what_is_fetched_ahead_serves_offline() {
         let Err(Error::CacheMiss { url, .. }) = miss else { panic!("{miss:?}") };
         assert_eq!(Path::new(&url), server.url("p2.nc"));
     }
-    let mut group = PrefetchGroup::builder().member("u", Arc::new(offline)).build().unwrap();
+    let group = PrefetchGroup::builder().member("u", Arc::new(offline)).build().unwrap();
     group.start(Order::Explicit(vec![7, 8]), None).unwrap();
     assert_wind(&group.take(7).unwrap().get("u").unwrap().data, 7);
     assert_eq!(group.take(8).map(drop).unwrap_err().kind(), ErrorKind::CacheMiss);
