@@ -117,7 +117,7 @@ need_netcdf() {
 # Puts a working cargo, rustc and cmake on this script's PATH.
 use_rust() {
     command -v cargo >/dev/null || PATH=${CARGO_HOME:-$HOME/.cargo}/bin:$PATH
-    command -v cargo >/dev/null || die "no cargo on PATH; install Rust 1.89 or newer (rustup)"
+    command -v cargo >/dev/null || die "no cargo on PATH; install Rust 1.85 or newer (rustup)"
     if ! cargo --version >/dev/null 2>&1; then
         # rustup keeps its toolchains in a home that is not this run's: look beside its own programs.
         local beside

@@ -2,6 +2,7 @@
 
 use super::key::CacheKey;
 use super::layout::{leads_out, Layout};
+use crate::store::h5::lock::wait_for_lock;
 use crate::{Error, Result};
 use parking_lot::{Condvar, Mutex};
 use std::collections::HashSet;
@@ -33,7 +34,7 @@ impl Locks {
     /// # Errors
     /// `Io` when the lock file cannot be made or locked; `Integrity` when it is a symbolic link.
     pub(super) fn acquire(&self, layout: &Layout, key: &CacheKey) -> Result<KeyLock<'_>> {
-        self.acquire_by(layout, key, File::lock)
+        self.acquire_by(layout, key, wait_for_lock)
     }
 
     fn acquire_by(

@@ -5,6 +5,7 @@ use super::{content, some_bytes, Root};
 use crate::cache::{Cache, CacheOptions, HttpOptions, Origin};
 use crate::ErrorKind;
 use std::sync::Arc;
+use std::time::Duration;
 
 const LEN: usize = 200_000;
 
@@ -326,24 +327,28 @@ fn certificates_are_checked() {
     assert_eq!(server.count(), 0);
     root.assert_empty();
     let trusting = |root: &Root| {
-        let ca_file = Some(concat!(env!("CARGO_MANIFEST_DIR"), "/src/cache/tests/tls/ca.pem").into());
-        let options = root.options();
-        Cache::with_options(CacheOptions { http: HttpOptions { ca_file, ..options.http }, ..options }).unwrap()
+        let mut options = root.options();
+        options.http.ca_file = Some(concat!(env!("CARGO_MANIFEST_DIR"), "/src/cache/tests/tls/ca.pem").into());
+        options
     };
-    assert_eq!(content(&trusting(&root).fetch_url(&url).unwrap().path), b"private");
+    let cache = Cache::with_options(trusting(&root)).unwrap();
+    assert_eq!(content(&cache.fetch_url(&url).unwrap().path), b"private");
     // The name counts, too.
     let other = url.replace("127.0.0.1", "localhost");
-    assert_eq!(trusting(&root).fetch_url(&other).unwrap_err().kind(), ErrorKind::Transport);
+    assert_eq!(cache.fetch_url(&other).unwrap_err().kind(), ErrorKind::Transport);
     // From https to http is no way.
     let plain = Server::of_bytes(b"x".to_vec());
     let target = plain.url("/b");
     let server = Server::with_tls(Some(tls()), move |_, wire| respond(wire, 302, &[("location", &target)], b""));
-    let error = trusting(&root).fetch_url(&server.url("/a")).unwrap_err();
+    let error = cache.fetch_url(&server.url("/a")).unwrap_err();
     assert!(error.to_string().contains("from https to http"), "{error}");
     assert_eq!(plain.count(), 0);
-    // A server without TLS where TLS is expected.
+    // A server that does not answer in TLS where TLS is expected, and a client that does not wait for long.
+    let mut options = trusting(&root);
+    options.http.read_timeout = Duration::from_millis(300);
     let url = plain.url("/a").replace("http:", "https:");
-    assert_eq!(trusting(&root).fetch_url(&url).unwrap_err().kind(), ErrorKind::Transport);
+    let error = Cache::with_options(options).unwrap().fetch_url(&url).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Transport);
     for (text, kind) in [(None, ErrorKind::Io), (Some("nothing"), ErrorKind::Format)] {
         let path = root.path().join("roots.pem");
         if let Some(text) = text {
