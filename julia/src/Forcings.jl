@@ -5,6 +5,7 @@ on native threads, forward and backward in time.
 - [`create_store`](@ref), [`add!`](@ref), [`list_series`](@ref): a store of time series in two files
 - [`StaticReader`](@ref): every series' value at an instant, in buffers that are reused
 - [`Provider`](@ref), [`sample_at`](@ref): gridded files as data at a time
+- [`Cache`](@ref): files behind URLs, fetched once for all processes
 - [`PrefetchGroup`](@ref), [`take!`](@ref take!(::PrefetchGroup, ::Integer)): the coming epochs of many providers
 """
 module Forcings
@@ -19,7 +20,7 @@ export Owner, SingleTimeSeries, NonSequentialTimeSeries, PersistentTimeSeries
 export Deterministic, DeterministicSingleTimeSeries, Probabilistic, Scenarios
 export add!, read_series, list_series, remove!
 export StaticReader, readstep!
-export Provider, refresh_times, refresh, materialize, sample_at, with_window, DimWindow
+export Cache, Provider, refresh_times, refresh, materialize, sample_at, with_window, DimWindow
 export PrefetchGroup, boundaries, start!, cancel!, stats
 
 # What is used while other files are loaded comes first: exception types, signatures, owners.
@@ -47,6 +48,7 @@ include("maintenance.jl")
 include("reader.jl")
 include("window.jl")
 include("fields.jl")
+include("cache.jl")
 include("provider.jl")
 include("epochs.jl")
 include("prefetch.jl")

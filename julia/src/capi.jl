@@ -155,6 +155,26 @@ end
 
 @foreign forcings_buffer_release(buffer::Ptr{Cvoid})::Cvoid
 
+@foreign forcings_cache_open(options::Ptr{UInt8}, options_len::UInt64, out_cache::Ptr{UInt64})::Int32
+@foreign forcings_cache_close(cache::UInt64)::Int32
+@foreign forcings_cache_describe(cache::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32
+@foreign forcings_cache_usage(cache::UInt64, out_table::Ptr{Ptr{Cvoid}}, out_job::Ptr{UInt64})::Int32
+@foreign forcings_cache_clear(
+    cache::UInt64,
+    options::Ptr{UInt8},
+    options_len::UInt64,
+    out_files::Ptr{UInt64},
+    out_bytes::Ptr{UInt64},
+    out_job::Ptr{UInt64},
+)::Int32
+
+@foreign forcings_provider_prefetch(
+    provider::UInt64,
+    from::Float64,
+    to::Float64,
+    out_files::Ptr{UInt64},
+    out_job::Ptr{UInt64},
+)::Int32
 @foreign forcings_provider_open(
     options::Ptr{UInt8},
     options_len::UInt64,

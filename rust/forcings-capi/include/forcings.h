@@ -55,6 +55,8 @@ typedef enum ForcingsStatus {
   FORCINGS_STATUS_HDF5 = 42,
   // The cache is offline and does not hold the resource.
   FORCINGS_STATUS_CACHE_MISS = 43,
+  // A remote source could not be asked, or its answer not be used.
+  FORCINGS_STATUS_TRANSPORT = 44,
   // The store was opened for reading only.
   FORCINGS_STATUS_READ_ONLY_STORE = 60,
   // Another handle holds the store.
@@ -138,6 +140,33 @@ extern "C" {
 
 // The version of the loaded library, to be compared with `FORCINGS_ABI_VERSION` of the header.
 uint32_t forcings_abi_version(void);
+
+// Opens a cache. `options` is JSON: optionally `dir` (its root) and `offline`; what is missing comes from the environment.
+// Nothing is made on the disk before something is fetched.
+int32_t forcings_cache_open(const uint8_t *options,
+                            uint64_t options_len,
+                            uint64_t *out_cache);
+
+// Closes a cache. Providers that use it stay valid.
+int32_t forcings_cache_close(uint64_t cache);
+
+// A table with one row: `root` and `offline`.
+int32_t forcings_cache_describe(uint64_t cache, struct ForcingsTable **out_table);
+
+// A table of what the cache holds, one row for each source: `source` (none for files whose source is not known), `files`,
+// `bytes`. See `out_job` above.
+int32_t forcings_cache_usage(uint64_t cache,
+                             struct ForcingsTable **out_table,
+                             uint64_t *out_job);
+
+// Removes files of a cache. `options` is JSON: optionally `older_than_s` (seconds since they were fetched) and `source`;
+// all files without either. The numbers of files and bytes that were removed are written. See `out_job` above.
+int32_t forcings_cache_clear(uint64_t cache,
+                             const uint8_t *options,
+                             uint64_t options_len,
+                             uint64_t *out_files,
+                             uint64_t *out_bytes,
+                             uint64_t *out_job);
 
 // Gives a series another name; its id stays. See `out_job` above.
 int32_t forcings_store_rename(uint64_t store,
@@ -309,8 +338,10 @@ int32_t forcings_store_state(uint64_t store,
                              uint64_t *out_series,
                              uint8_t *out_in_transaction);
 
-// Opens a provider. `options` is JSON: `files` (paths), `format` (`"netcdf"`), `variables` (names; none for all), and
-// optionally `times`, `time_dim`, `select` (a selection in its wire form), `group`. See `out_job` above.
+// Opens a provider. `options` is JSON: `files` (paths or URLs), `format` (`"netcdf"`), `variables` (names; none for all),
+// and optionally `times`, `time_dim`, `select` (a selection in its wire form), `group`; for URLs `cache` (the handle of
+// one), `auth_realm` and `name` (of the source, for the cache). URLs need `times`, and nothing is fetched here. See
+// `out_job` above.
 int32_t forcings_provider_open(const uint8_t *options,
                                uint64_t options_len,
                                uint64_t *out_provider,
@@ -344,6 +375,14 @@ int32_t forcings_provider_refresh(uint64_t provider,
 int32_t forcings_provider_materialize(uint64_t provider,
                                       struct ForcingsSample **out_sample,
                                       uint64_t *out_job);
+
+// Fetches the files of the refresh times in force from `from` to before `to` into the cache, and decodes nothing. Writes
+// their number; local files count as none. See `out_job` above.
+int32_t forcings_provider_prefetch(uint64_t provider,
+                                   double from,
+                                   double to,
+                                   uint64_t *out_files,
+                                   uint64_t *out_job);
 
 // A provider of the same files that reads only `window`, a selection in its wire form.
 int32_t forcings_provider_with_window(uint64_t provider,

@@ -10,6 +10,7 @@
 //! - Every function may be called on any thread. A reader and a group serve one caller at a time.
 #![allow(clippy::missing_safety_doc, reason = "one contract, stated above, holds for every exported function")]
 
+mod cache;
 mod call;
 mod change;
 mod error;
@@ -33,6 +34,9 @@ mod table;
 mod transform;
 mod wire;
 
+pub use cache::{
+    forcings_cache_clear, forcings_cache_close, forcings_cache_describe, forcings_cache_open, forcings_cache_usage,
+};
 pub use change::{
     forcings_store_clear, forcings_store_copy, forcings_store_remove_matching, forcings_store_rename,
     forcings_store_replace_owner,
@@ -50,7 +54,8 @@ pub use maintenance::{
 };
 pub use provider::{
     forcings_provider_close, forcings_provider_describe, forcings_provider_materialize, forcings_provider_open,
-    forcings_provider_refresh, forcings_provider_sample_at, forcings_provider_times, forcings_provider_with_window,
+    forcings_provider_prefetch, forcings_provider_refresh, forcings_provider_sample_at, forcings_provider_times,
+    forcings_provider_with_window,
 };
 pub use reader::{
     forcings_buffer_release, forcings_reader_build, forcings_reader_close, forcings_reader_columns,

@@ -5,7 +5,7 @@
 
 pub(crate) mod arrays;
 pub(crate) mod catalog;
-mod h5;
+pub(crate) mod h5;
 mod operations;
 mod pair;
 mod read;
