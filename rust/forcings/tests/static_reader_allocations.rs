@@ -1,8 +1,8 @@
 //! A sweep allocates nothing once its reader is built.
 
 use forcings::array::{Array, ArrayView, DType};
-use forcings::readers::{StaticReader, StaticReaderOptions};
-use forcings::series::{NewSeries, Owner, SeriesData, SeriesType};
+use forcings::readers::{ForecastReader, StaticReader, StaticReaderOptions};
+use forcings::series::{NewSeries, Owner, SeriesData, SeriesType, Windows};
 use forcings::store::{CreateOptions, Filter, Store};
 use forcings::time::{Period, UnixMillis};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -129,6 +129,47 @@ fn hourly(name: &str) -> Filter {
 fn add<'a>(store: &Store, arrays: &[&'a Array], series: impl Fn(usize, ArrayView<'a>) -> NewSeries<'a>) {
     let items: Vec<NewSeries> = arrays.iter().enumerate().map(|(k, array)| series(k, array.view())).collect();
     store.add_bulk(&items).unwrap();
+}
+
+#[test]
+fn a_sweep_over_windows_allocates_nothing() {
+    const COUNT: usize = 100;
+    const STRIDE: usize = 3;
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path().join("s.nc"), &CreateOptions::default()).unwrap();
+    let (steps, hours) = (4000, |n: usize| Period::hours(n as i32));
+    // Dense forecasts in several blocks, and derived ones of chunks of one row and of many.
+    let (horizon, interval) = (hours(steps), hours(STRIDE));
+    let windows = Windows { initial: UnixMillis(0), resolution: hours(1), horizon, interval, count: COUNT };
+    let dense: Vec<Array> = (0..3).map(|c| values(vec![steps, COUNT], c)).collect();
+    let own = |owner: usize, name: &str, data| NewSeries::new(Owner::component(owner as i64, "Bus"), name, data);
+    for (k, array) in dense.iter().chain(dense.first()).enumerate() {
+        store.add(&own(k, "load", SeriesData::Deterministic { windows, values: array.view() })).unwrap();
+    }
+    let length = (COUNT - 1) * STRIDE + 24;
+    let wide: Vec<Array> = (0..700).map(|c| values(vec![length], c)).collect();
+    let narrow: Vec<Array> = (0..3).map(|c| values(vec![length, 2], c)).collect();
+    let single = |values| SeriesData::Single { initial: UnixMillis(0), resolution: hours(1), values };
+    let series: Vec<NewSeries> =
+        wide.iter().chain(&narrow).enumerate().map(|(k, array)| own(k, "wind", single(array.view()))).collect();
+    store.add_bulk(&series).unwrap();
+    store.transform_single_time_series(hours(24), interval, &Filter::default()).unwrap();
+
+    let filter =
+        Filter { series_type: Some(SeriesType::Deterministic), resolution: Some(hours(1)), ..Filter::default() };
+    let mut reader = ForecastReader::build(&store, &filter).unwrap();
+    assert_eq!((reader.entries().len(), reader.slots().len()), (707, 706));
+    reader.read_window(0).unwrap();
+    let before = requests();
+    let mut sum = 0u64;
+    for k in (0..COUNT).chain((0..COUNT).rev()) {
+        reader.read_window(k).unwrap();
+        let instant = reader.timestamp_at(k).unwrap();
+        reader.read(instant).unwrap();
+        sum += (0..706).map(|slot| u64::from(reader.values(slot)[0])).sum::<u64>();
+    }
+    assert_eq!(requests() - before, 0);
+    assert!(sum > 0 && reader.chunks_inflated() > 0);
 }
 
 /// Noise in more and more bytes of each value, so that later chunks are larger.

@@ -17,7 +17,7 @@ mod sample;
 mod schedule;
 mod shared;
 mod stats;
-mod sync;
+pub(crate) mod sync;
 #[cfg(all(test, not(feature = "shuttle")))]
 mod tests;
 mod waker;

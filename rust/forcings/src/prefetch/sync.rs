@@ -2,13 +2,13 @@
 //! a scheduler that explores their interleavings.
 
 #[cfg(feature = "shuttle")]
-pub(super) use explored::{Condvar, Mutex, MutexGuard};
+pub(crate) use explored::{Condvar, Mutex, MutexGuard};
 #[cfg(not(feature = "shuttle"))]
-pub(super) use parking_lot::{Condvar, Mutex, MutexGuard};
+pub(crate) use parking_lot::{Condvar, Mutex, MutexGuard};
 #[cfg(feature = "shuttle")]
-pub(super) use shuttle::thread;
+pub(crate) use shuttle::thread;
 #[cfg(not(feature = "shuttle"))]
-pub(super) use std::thread;
+pub(crate) use std::thread;
 
 /// Shuttle's types, with the calls of parking_lot's that a group uses.
 #[cfg(feature = "shuttle")]
@@ -21,21 +21,21 @@ mod explored {
     const HELD: &str = "a guard holds its lock except within a wait";
 
     #[derive(Default)]
-    pub(in super::super) struct Mutex<T>(sync::Mutex<T>);
+    pub(crate) struct Mutex<T>(sync::Mutex<T>);
 
-    pub(in super::super) struct MutexGuard<'a, T>(Option<sync::MutexGuard<'a, T>>);
+    pub(crate) struct MutexGuard<'a, T>(Option<sync::MutexGuard<'a, T>>);
 
     #[derive(Default)]
-    pub(in super::super) struct Condvar(sync::Condvar);
+    pub(crate) struct Condvar(sync::Condvar);
 
-    pub(in super::super) struct TimedOut(bool);
+    pub(crate) struct TimedOut(bool);
 
     impl<T> Mutex<T> {
-        pub(in super::super) fn new(value: T) -> Self {
+        pub(crate) fn new(value: T) -> Self {
             Mutex(sync::Mutex::new(value))
         }
 
-        pub(in super::super) fn lock(&self) -> MutexGuard<'_, T> {
+        pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
             MutexGuard(Some(self.0.lock().expect(POISON)))
         }
     }
@@ -55,28 +55,28 @@ mod explored {
     }
 
     impl Condvar {
-        pub(in super::super) fn new() -> Self {
+        pub(crate) fn new() -> Self {
             Condvar::default()
         }
 
-        pub(in super::super) fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
+        pub(crate) fn wait<T>(&self, guard: &mut MutexGuard<'_, T>) {
             guard.0 = guard.0.take().map(|inner| self.0.wait(inner).expect(POISON));
         }
 
-        pub(in super::super) fn wait_until<T>(&self, guard: &mut MutexGuard<'_, T>, deadline: Instant) -> TimedOut {
+        pub(crate) fn wait_until<T>(&self, guard: &mut MutexGuard<'_, T>, deadline: Instant) -> TimedOut {
             let timeout = deadline.saturating_duration_since(Instant::now());
             let (inner, result) = self.0.wait_timeout(guard.0.take().expect(HELD), timeout).expect(POISON);
             guard.0 = Some(inner);
             TimedOut(result.timed_out())
         }
 
-        pub(in super::super) fn notify_all(&self) {
+        pub(crate) fn notify_all(&self) {
             self.0.notify_all();
         }
     }
 
     impl TimedOut {
-        pub(in super::super) fn timed_out(&self) -> bool {
+        pub(crate) fn timed_out(&self) -> bool {
             self.0
         }
     }

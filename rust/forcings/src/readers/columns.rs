@@ -1,7 +1,8 @@
 //! The columns of one reader group that lie in one packed dataset, and the guard that keeps their places true: addresses
 //! are used only under the dataset's read lock, and only while its columns hold the arrays that they are meant to.
 
-use super::rows::{Cell, RowReader, RowSource};
+use super::readahead::{Ahead, Bench, Decode};
+use super::rows::{Bands, Cell, RowReader, RowSource};
 use crate::array::ArrayHash;
 use crate::chunks::ByteSource;
 use crate::store::arrays::{ArrayFile, PackedDataset, Place};
@@ -16,15 +17,26 @@ pub(super) struct Columns {
     cells: Vec<Cell>,
     /// For the generation of the dataset that it was planned under.
     rows: Option<(u64, RowReader)>,
+    /// Bytes that are decoded ahead at most.
+    readahead: usize,
     /// Chunks that earlier plans inflated.
     inflated: u64,
+}
+
+/// The bands of a dataset as of one generation, for the threads that decode ahead.
+struct PackedBands {
+    dataset: Arc<PackedDataset>,
+    shape: Vec<u64>,
+    source: Arc<dyn ByteSource>,
+    generation: u64,
+    bands: Arc<Bands>,
 }
 
 impl Columns {
     /// No columns of `dataset` yet.
     pub(super) fn new(dataset: Arc<PackedDataset>) -> Self {
         let shape = dataset.shape();
-        Columns { dataset, shape, hashes: Vec::new(), cells: Vec::new(), rows: None, inflated: 0 }
+        Columns { dataset, shape, hashes: Vec::new(), cells: Vec::new(), rows: None, readahead: 0, inflated: 0 }
     }
 
     /// Adds a column that holds this array.
@@ -33,15 +45,33 @@ impl Columns {
         self.cells.push(cell);
     }
 
+    /// Decodes `budget` bytes ahead at most.
+    pub(super) fn read_ahead(&mut self, budget: usize) {
+        self.readahead = budget;
+    }
+
     /// Copies the elements of one row into the group's buffer. False, and nothing copied, when a column no longer holds
     /// its array.
     ///
     /// # Errors
     /// Those of [`RowReader::read`]; `Integrity` for a dataset of which a change failed half-way.
-    pub(super) fn read(&mut self, source: &dyn ByteSource, row: usize, out: &mut [u8]) -> Result<bool> {
+    pub(super) fn read(&mut self, source: &Arc<dyn ByteSource>, row: usize, out: &mut [u8]) -> Result<bool> {
+        self.visit(source, |rows, dataset| rows.read(dataset, row as u64, out))
+    }
+
+    /// Calls `work` with a reader of the columns, whose addresses hold until it returns. False, and not called, when a
+    /// column no longer holds its array.
+    ///
+    /// # Errors
+    /// As [`Columns::read`], and those of `work`.
+    pub(super) fn visit(
+        &mut self,
+        source: &Arc<dyn ByteSource>,
+        work: impl FnOnce(&mut RowReader, &RowSource) -> Result<()>,
+    ) -> Result<bool> {
         let state = self.dataset.state.read();
         let dataset = RowSource {
-            source,
+            source: &**source,
             layout: state.layout()?,
             shape: &self.shape,
             width: self.dataset.pool.dtype.width(),
@@ -55,10 +85,21 @@ impl Columns {
                 if !self.hashes.iter().zip(&self.cells).all(holds) {
                     return Ok(false);
                 }
-                &mut stale.insert((state.generation, RowReader::new(&dataset, &self.cells)?)).1
+                let mut rows = RowReader::new(&dataset, &self.cells)?;
+                rows.read_ahead(Ahead::new(
+                    Box::new(PackedBands {
+                        dataset: self.dataset.clone(),
+                        shape: self.shape.clone(),
+                        source: source.clone(),
+                        generation: state.generation,
+                        bands: rows.bands().clone(),
+                    }),
+                    self.readahead,
+                ));
+                &mut stale.insert((state.generation, rows)).1
             }
         };
-        rows.read(&dataset, row as u64, out)?;
+        work(rows, &dataset)?;
         Ok(true)
     }
 
@@ -71,5 +112,31 @@ impl Columns {
     /// Chunks that were inflated so far.
     pub(super) fn chunks_inflated(&self) -> u64 {
         self.inflated + self.rows.as_ref().map_or(0, |(_, rows)| rows.chunks_inflated())
+    }
+}
+
+impl Decode for PackedBands {
+    fn bands(&self) -> u64 {
+        self.bands.count()
+    }
+
+    fn band_bytes(&self) -> usize {
+        self.bands.bytes()
+    }
+
+    fn decode(&self, band: u64, out: &mut [u8], bench: &mut Bench) -> Result<Option<u64>> {
+        // The reader holds this lock while it waits for a thread, which must not queue behind a writer that waits for it.
+        let state = self.dataset.state.read_recursive();
+        if state.generation != self.generation {
+            return Ok(None);
+        }
+        let dataset = RowSource {
+            source: &*self.source,
+            layout: state.layout()?,
+            shape: &self.shape,
+            width: self.dataset.pool.dtype.width(),
+            what: &self.dataset.name,
+        };
+        self.bands.load(&dataset, band, out, &mut bench.scratch).map(Some)
     }
 }

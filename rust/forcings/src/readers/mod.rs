@@ -4,10 +4,12 @@
 mod cohort;
 mod column;
 mod columns;
+mod forecast;
 mod group;
 mod listed;
 mod options;
 mod plan;
+mod readahead;
 mod rows;
 mod static_reader;
 mod timeline;
@@ -15,8 +17,10 @@ mod variable;
 mod window;
 
 pub use column::ColumnInfo;
+pub use forecast::{ForecastEntry, ForecastReader, ForecastSlot, ForecastTimeline};
 pub use group::Group;
 pub use options::StaticReaderOptions;
+pub use readahead::DEFAULT_READAHEAD;
 pub use static_reader::StaticReader;
 
 #[cfg(test)]

@@ -65,12 +65,12 @@ struct Target {
 }
 
 impl Plan {
-    /// Finds every column.
+    /// Finds every column. `readahead` is the number of bytes that are decoded ahead at most.
     ///
     /// # Errors
     /// `NotFound` for an array that is missing, `Integrity` for one that is not what the catalog says, both naming the
     /// series; errors of the file.
-    pub(super) fn new(arrays: &ArrayFile, groups: &[Group]) -> Result<Self> {
+    pub(super) fn new(arrays: &ArrayFile, groups: &[Group], readahead: usize) -> Result<Self> {
         let plan = Plan {
             // Before the first look-up: what moves meanwhile is looked up again.
             stamp: arrays.stamp(),
@@ -95,6 +95,8 @@ impl Plan {
             }
         }
         let Draft { mut plan, hashes, .. } = draft;
+        let each = readahead / plan.packed.len().max(1);
+        plan.packed.iter_mut().for_each(|source| source.of.read_ahead(each));
         plan.arrays = arrays.read_many(&hashes)?;
         Ok(plan)
     }
@@ -107,14 +109,14 @@ impl Plan {
         if !self.holds(arrays) {
             return Ok(false);
         }
-        let source = &**arrays.source();
+        let source = arrays.source();
         for Source { group, lane, of } in &mut self.packed {
             if !of.read(source, rows[*lane], &mut buffers[*group])? {
                 return Ok(false);
             }
         }
         for Source { group, lane, of } in &mut self.variables {
-            of.read(source, rows[*lane], &mut buffers[*group])?;
+            of.read(&**source, rows[*lane], &mut buffers[*group])?;
         }
         for Held { array, group, lane, at, block } in &self.held {
             let values = self.arrays[*array as usize].bytes();

@@ -4,6 +4,7 @@ use super::cohort::{Cohort, Intake};
 use super::group::Group;
 use super::options::{Request, StaticReaderOptions};
 use super::plan::Plan;
+use super::readahead::DEFAULT_READAHEAD;
 use super::timeline::{Missed, Timeline};
 use crate::series::{SeriesId, SeriesType, TimeReference};
 use crate::store::arrays::ArrayFile;
@@ -39,6 +40,8 @@ pub struct StaticReader {
     filled: bool,
     /// The store's count of removals when every column was last known to have its array.
     removals: u64,
+    /// Bytes that are decoded ahead at most.
+    readahead: usize,
     /// `None` after columns moved, until they are found again.
     plan: Option<Plan>,
     /// Chunks that earlier plans inflated.
@@ -69,7 +72,7 @@ impl StaticReader {
         let (Cohort { timeline, reference, groups }, Request { series_type, .. }) = (intake.finish()?, request);
         let buffers = groups.iter().map(Group::buffer).collect::<Result<_>>()?;
         let arrays = shared.arrays()?;
-        let (rows, plan) = (vec![0; timeline.lanes()], Some(Plan::new(&arrays, &groups)?));
+        let (rows, plan) = (vec![0; timeline.lanes()], Some(Plan::new(&arrays, &groups, DEFAULT_READAHEAD)?));
         Ok(StaticReader {
             shared,
             series_type,
@@ -80,9 +83,17 @@ impl StaticReader {
             rows,
             filled: false,
             removals,
+            readahead: DEFAULT_READAHEAD,
             plan,
             inflated: 0,
         })
+    }
+
+    /// Lets a sweep decode this many bytes ahead at most, on native threads that all readers share, from the next read on;
+    /// 0 for none. It takes a few reads in one direction; other reads cost nothing more.
+    pub fn set_readahead(&mut self, bytes: usize) {
+        self.readahead = bytes;
+        self.inflated += self.plan.take().map_or(0, |plan| plan.chunks_inflated());
     }
 
     /// The type of its series.
@@ -200,7 +211,7 @@ impl StaticReader {
         for _ in 0..MAX_LOOKUPS {
             let plan = match &mut self.plan {
                 Some(plan) => plan,
-                none => none.insert(Plan::new(arrays, &self.groups)?),
+                none => none.insert(Plan::new(arrays, &self.groups, self.readahead)?),
             };
             if plan.read(arrays, &self.rows, &mut self.buffers)? {
                 self.filled = true;

@@ -34,7 +34,7 @@ fn ramp(steps: usize, seed: i64) -> Array {
 }
 
 /// An array of any type; every byte depends on `seed`.
-fn pattern(dtype: DType, shape: Vec<usize>, seed: u64) -> Array {
+pub(super) fn pattern(dtype: DType, shape: Vec<usize>, seed: u64) -> Array {
     let len = shape.iter().product::<usize>() * dtype.width();
     let byte = |i: usize| {
         (seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(i as u64 * 0x2545_f491_4f6c_dd1d) >> 56) as u8
@@ -47,7 +47,7 @@ fn doubles(bytes: &[u8]) -> Vec<f64> {
     bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect()
 }
 
-fn kind_of<T: std::fmt::Debug>(result: crate::Result<T>) -> ErrorKind {
+pub(super) fn kind_of<T: std::fmt::Debug>(result: crate::Result<T>) -> ErrorKind {
     result.unwrap_err().kind()
 }
 

@@ -133,8 +133,11 @@ impl Windows {
         Ok(())
     }
 
-    /// The starts of the windows.
-    fn starts(&self) -> Result<Grid> {
+    /// The starts of the windows. For the interval zero the grid has a step that means nothing.
+    ///
+    /// # Errors
+    /// `InvalidParameter` when there are several windows at the interval zero, it is negative, or they are out of range.
+    pub(crate) fn starts(&self) -> Result<Grid> {
         let interval = match self.interval {
             zero if zero.is_zero() && self.count > 1 => {
                 return Err(Error::invalid(format!(
