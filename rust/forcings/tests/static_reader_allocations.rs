@@ -1,7 +1,7 @@
 //! A sweep allocates nothing once its reader is built.
 
 use forcings::array::{Array, ArrayView, DType};
-use forcings::readers::{ForecastReader, StaticReader, StaticReaderOptions};
+use forcings::readers::{ForecastReader, StaticReader, StaticReaderOptions, DEFAULT_READAHEAD};
 use forcings::series::{NewSeries, Owner, SeriesData, SeriesType, Windows};
 use forcings::store::{CreateOptions, Filter, Store};
 use forcings::time::{Period, UnixMillis};
@@ -101,10 +101,18 @@ fn a_sweep_over_irregular_series_and_step_functions_allocates_nothing() {
     }
 }
 
-/// The requests of a sweep there and back, behind the first read: that plans the datasets, whose largest chunk may still
-/// come.
+/// The requests of sweeps there and back. Without readahead behind the first read, which plans the datasets, whose largest
+/// chunk may still come; with it behind a first sweep, in which the threads and the buffers are made.
 fn requests_of_a_sweep(reader: &mut StaticReader, steps: Range<usize>) -> u64 {
+    reader.set_readahead(0);
     reader.read_step(steps.start).unwrap();
+    let alone = sweep(reader, steps.clone());
+    reader.set_readahead(DEFAULT_READAHEAD);
+    sweep(reader, steps.clone());
+    alone + sweep(reader, steps)
+}
+
+fn sweep(reader: &mut StaticReader, steps: Range<usize>) -> u64 {
     let before = requests();
     let mut sum = 0u64;
     for step in steps.clone().chain(steps.rev()) {
@@ -159,17 +167,27 @@ fn a_sweep_over_windows_allocates_nothing() {
         Filter { series_type: Some(SeriesType::Deterministic), resolution: Some(hours(1)), ..Filter::default() };
     let mut reader = ForecastReader::build(&store, &filter).unwrap();
     assert_eq!((reader.entries().len(), reader.slots().len()), (707, 706));
+    reader.set_readahead(0);
     reader.read_window(0).unwrap();
+    assert_eq!(requests_of_windows(&mut reader), 0);
+    reader.set_readahead(DEFAULT_READAHEAD);
+    requests_of_windows(&mut reader);
+    assert_eq!(requests_of_windows(&mut reader), 0);
+}
+
+/// The requests of a sweep there and back.
+fn requests_of_windows(reader: &mut ForecastReader) -> u64 {
     let before = requests();
-    let mut sum = 0u64;
-    for k in (0..COUNT).chain((0..COUNT).rev()) {
+    let (inflated, mut sum) = (reader.chunks_inflated(), 0u64);
+    for k in (0..reader.len()).chain((0..reader.len()).rev()) {
         reader.read_window(k).unwrap();
         let instant = reader.timestamp_at(k).unwrap();
         reader.read(instant).unwrap();
-        sum += (0..706).map(|slot| u64::from(reader.values(slot)[0])).sum::<u64>();
+        sum += (0..reader.slots().len()).map(|slot| u64::from(reader.values(slot)[0])).sum::<u64>();
     }
-    assert_eq!(requests() - before, 0);
-    assert!(sum > 0 && reader.chunks_inflated() > 0);
+    let counted = requests() - before;
+    assert!(sum > 0 && reader.chunks_inflated() > inflated);
+    counted
 }
 
 /// Noise in more and more bytes of each value, so that later chunks are larger.

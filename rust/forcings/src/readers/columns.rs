@@ -7,6 +7,7 @@ use crate::array::ArrayHash;
 use crate::chunks::ByteSource;
 use crate::store::arrays::{ArrayFile, PackedDataset, Place};
 use crate::Result;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Some columns of a dataset, and where their elements go in the group's buffer.
@@ -17,8 +18,8 @@ pub(super) struct Columns {
     cells: Vec<Cell>,
     /// For the generation of the dataset that it was planned under.
     rows: Option<(u64, RowReader)>,
-    /// Bytes that are decoded ahead at most.
-    readahead: usize,
+    /// Bytes that are decoded ahead at most, and the rows that may be asked for.
+    readahead: (usize, Range<u64>),
     /// Chunks that earlier plans inflated.
     inflated: u64,
 }
@@ -36,7 +37,7 @@ impl Columns {
     /// No columns of `dataset` yet.
     pub(super) fn new(dataset: Arc<PackedDataset>) -> Self {
         let shape = dataset.shape();
-        Columns { dataset, shape, hashes: Vec::new(), cells: Vec::new(), rows: None, readahead: 0, inflated: 0 }
+        Columns { dataset, shape, hashes: Vec::new(), cells: Vec::new(), rows: None, readahead: (0, 0..0), inflated: 0 }
     }
 
     /// Adds a column that holds this array.
@@ -45,9 +46,9 @@ impl Columns {
         self.cells.push(cell);
     }
 
-    /// Decodes `budget` bytes ahead at most.
-    pub(super) fn read_ahead(&mut self, budget: usize) {
-        self.readahead = budget;
+    /// Decodes `budget` bytes ahead at most, and only bands that have some of `rows`.
+    pub(super) fn read_ahead(&mut self, budget: usize, rows: Range<u64>) {
+        self.readahead = (budget, rows);
     }
 
     /// Copies the elements of one row into the group's buffer. False, and nothing copied, when a column no longer holds
@@ -86,16 +87,15 @@ impl Columns {
                     return Ok(false);
                 }
                 let mut rows = RowReader::new(&dataset, &self.cells)?;
-                rows.read_ahead(Ahead::new(
-                    Box::new(PackedBands {
-                        dataset: self.dataset.clone(),
-                        shape: self.shape.clone(),
-                        source: source.clone(),
-                        generation: state.generation,
-                        bands: rows.bands().clone(),
-                    }),
-                    self.readahead,
-                ));
+                let (budget, wanted) = &self.readahead;
+                let bands = PackedBands {
+                    dataset: self.dataset.clone(),
+                    shape: self.shape.clone(),
+                    source: source.clone(),
+                    generation: state.generation,
+                    bands: rows.bands().clone(),
+                };
+                rows.read_ahead(Ahead::new(Box::new(bands), *budget), wanted);
                 &mut stale.insert((state.generation, rows)).1
             }
         };

@@ -5,6 +5,7 @@ use super::column::ColumnInfo;
 use super::columns::Columns;
 use super::group::Group;
 use super::rows::Cell;
+use super::timeline::Timeline;
 use super::variable::{filtered_chunks, Variable};
 use crate::array::{Array, ArrayHash};
 use crate::store::arrays::{ArrayFile, Column, PackedDataset, Place, Standalone};
@@ -70,7 +71,7 @@ impl Plan {
     /// # Errors
     /// `NotFound` for an array that is missing, `Integrity` for one that is not what the catalog says, both naming the
     /// series; errors of the file.
-    pub(super) fn new(arrays: &ArrayFile, groups: &[Group], readahead: usize) -> Result<Self> {
+    pub(super) fn new(arrays: &ArrayFile, groups: &[Group], timeline: &Timeline, readahead: usize) -> Result<Self> {
         let plan = Plan {
             // Before the first look-up: what moves meanwhile is looked up again.
             stamp: arrays.stamp(),
@@ -96,7 +97,9 @@ impl Plan {
         }
         let Draft { mut plan, hashes, .. } = draft;
         let each = readahead / plan.packed.len().max(1);
-        plan.packed.iter_mut().for_each(|source| source.of.read_ahead(each));
+        for Source { lane, of, .. } in &mut plan.packed {
+            of.read_ahead(each, timeline.rows_of(*lane));
+        }
         plan.arrays = arrays.read_many(&hashes)?;
         Ok(plan)
     }

@@ -10,6 +10,7 @@ pub(crate) use bands::Bands;
 use super::readahead::{Ahead, Bench};
 use crate::chunks::{ByteSource, Layout};
 use crate::{Error, Result};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A column, and where its element goes.
@@ -47,6 +48,8 @@ pub(crate) struct RowReader {
     bench: Bench,
     inflated: u64,
     ahead: Option<Ahead>,
+    /// The bands that it may come to.
+    within: Range<u64>,
 }
 
 impl RowReader {
@@ -67,11 +70,13 @@ impl RowReader {
         let mut bench = Bench::default();
         let bands = Arc::new(Bands::new(dataset, cells, &mut bench.scratch)?);
         let bytes = bands::buffer(bands.bytes(), dataset)?;
-        Ok(RowReader { bands, band: None, bytes, bench, inflated: 0, ahead: None })
+        Ok(RowReader { bands, band: None, bytes, bench, inflated: 0, ahead: None, within: 0..0 })
     }
 
-    /// Takes bands from `ahead`, which decodes those of [`RowReader::bands`].
-    pub(crate) fn read_ahead(&mut self, ahead: Option<Ahead>) {
+    /// Takes bands from `ahead`, which decodes those of [`RowReader::bands`], as far as they have some of `rows`.
+    pub(crate) fn read_ahead(&mut self, ahead: Option<Ahead>, rows: &Range<u64>) {
+        let height = self.bands.height();
+        self.within = rows.start / height..rows.end.div_ceil(height).min(self.bands.count());
         self.ahead = ahead;
     }
 
@@ -109,8 +114,7 @@ impl RowReader {
         if !ahead.take(band, &mut self.bytes, &mut self.bench) {
             self.inflated += self.bands.load(dataset, band, &mut self.bytes, &mut self.bench.scratch)?;
         }
-        let all = 0..ahead.bands();
-        ahead.moved(band, all);
+        ahead.moved(band, self.within.clone());
         Ok(())
     }
 }

@@ -72,7 +72,8 @@ impl StaticReader {
         let (Cohort { timeline, reference, groups }, Request { series_type, .. }) = (intake.finish()?, request);
         let buffers = groups.iter().map(Group::buffer).collect::<Result<_>>()?;
         let arrays = shared.arrays()?;
-        let (rows, plan) = (vec![0; timeline.lanes()], Some(Plan::new(&arrays, &groups, DEFAULT_READAHEAD)?));
+        let (rows, plan) =
+            (vec![0; timeline.lanes()], Some(Plan::new(&arrays, &groups, &timeline, DEFAULT_READAHEAD)?));
         Ok(StaticReader {
             shared,
             series_type,
@@ -211,7 +212,7 @@ impl StaticReader {
         for _ in 0..MAX_LOOKUPS {
             let plan = match &mut self.plan {
                 Some(plan) => plan,
-                none => none.insert(Plan::new(arrays, &self.groups, self.readahead)?),
+                none => none.insert(Plan::new(arrays, &self.groups, &self.timeline, self.readahead)?),
             };
             if plan.read(arrays, &self.rows, &mut self.buffers)? {
                 self.filled = true;

@@ -7,6 +7,7 @@ use crate::ErrorKind;
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+mod ahead;
 mod concurrent;
 mod listed;
 mod property;

@@ -3,6 +3,7 @@
 
 use crate::time::{Grid, Period, UnixMillis};
 use crate::{Error, Result};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// An axis with its lanes.
@@ -115,6 +116,17 @@ impl Timeline {
             _ => rows.fill(i),
         }
         Ok(())
+    }
+
+    /// The rows that a lane can be asked for.
+    pub(super) fn rows_of(&self, lane: usize) -> Range<u64> {
+        let (start, len) = match self {
+            Timeline::Nothing => (0, 0),
+            Timeline::Steps { grid, offsets } => (offsets[lane], grid.len()),
+            Timeline::Instants(instants) => (0, instants.len()),
+            Timeline::Breakpoints { lanes, .. } => (0, lanes[lane].len()),
+        };
+        start as u64..(start + len) as u64
     }
 
     fn listed(&self) -> &[UnixMillis] {

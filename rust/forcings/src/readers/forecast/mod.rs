@@ -15,6 +15,7 @@ pub use timeline::ForecastTimeline;
 
 use super::readahead::DEFAULT_READAHEAD;
 use crate::series::{SeriesId, SeriesType, TimeReference};
+use crate::store::arrays::ArrayFile;
 use crate::store::{Filter, Shared, Store};
 use crate::time::UnixMillis;
 use crate::{Error, Result};
@@ -69,7 +70,7 @@ impl ForecastReader {
             .map_err(|_| Error::Integrity(format!("there is no memory for windows of {} bytes", selection.bytes)))?;
         buffer.resize(selection.bytes, 0);
         let readahead = DEFAULT_READAHEAD;
-        let plan = Some(Plan::new(&*shared.arrays()?, &selection.slots, &selection.entries, readahead)?);
+        let plan = selection.plan(&*shared.arrays()?, readahead)?;
         Ok(ForecastReader {
             shared,
             series_type,
@@ -79,7 +80,7 @@ impl ForecastReader {
             ids,
             removals,
             readahead,
-            plan,
+            plan: Some(plan),
             inflated: 0,
         })
     }
@@ -93,7 +94,7 @@ impl ForecastReader {
 
     /// The number of windows.
     pub fn len(&self) -> usize {
-        self.selection.timeline.map_or(0, |timeline| timeline.count())
+        self.selection.count()
     }
 
     /// Whether the filter matched nothing.
@@ -172,9 +173,7 @@ impl ForecastReader {
         for _ in 0..MAX_LOOKUPS {
             let plan = match &mut self.plan {
                 Some(plan) => plan,
-                none => {
-                    none.insert(Plan::new(&arrays, &self.selection.slots, &self.selection.entries, self.readahead)?)
-                }
+                none => none.insert(self.selection.plan(&arrays, self.readahead)?),
             };
             if plan.read(&arrays, k, &mut self.buffer)? {
                 self.filled = true;
@@ -239,6 +238,16 @@ impl ForecastReader {
         }
         self.removals = removals;
         Ok(())
+    }
+}
+
+impl Selection {
+    fn count(&self) -> usize {
+        self.timeline.map_or(0, |timeline| timeline.count())
+    }
+
+    fn plan(&self, arrays: &ArrayFile, readahead: usize) -> Result<Plan> {
+        Plan::new(arrays, &self.slots, &self.entries, (self.count(), readahead))
     }
 }
 

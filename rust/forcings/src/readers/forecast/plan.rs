@@ -35,7 +35,7 @@ struct Whole {
 }
 
 impl Plan {
-    /// Looks every array up by its hash. `readahead` is the number of bytes that are decoded ahead at most.
+    /// Looks every array up by its hash. Bytes are decoded ahead up to `readahead`, for as many windows as `count`.
     ///
     /// # Errors
     /// `NotFound` naming a forecast whose array is gone, `Integrity` when the catalog says something else of an array than
@@ -44,7 +44,7 @@ impl Plan {
         arrays: &ArrayFile,
         slots: &[ForecastSlot],
         entries: &[ForecastEntry],
-        readahead: usize,
+        (count, readahead): (usize, usize),
     ) -> Result<Self> {
         let mut plan = Plan { stamp: arrays.stamp(), ..Plan::default() };
         let mut datasets: HashMap<*const PackedDataset, usize> = HashMap::new();
@@ -89,7 +89,7 @@ impl Plan {
             }
         }
         let each = readahead / (plan.tracks.len() + plan.dense.len()).max(1);
-        plan.tracks.iter_mut().for_each(|track| track.read_ahead(each));
+        plan.tracks.iter_mut().for_each(|track| track.read_ahead(each, count));
         plan.dense.iter_mut().for_each(|dense| dense.read_ahead(arrays.source(), each));
         let hashes: Vec<ArrayHash> = kept.iter().map(|slot| slot.hash).collect();
         let whole = arrays.read_many(&hashes).map_err(|e| match kept.iter().find(|s| !arrays.contains(&s.hash)) {

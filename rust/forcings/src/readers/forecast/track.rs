@@ -54,9 +54,10 @@ impl Track {
         self.windows.push(Window { column: position, steps, at });
     }
 
-    /// Decodes `budget` bytes ahead at most.
-    pub(super) fn read_ahead(&mut self, budget: usize) {
-        self.columns.read_ahead(budget);
+    /// Decodes `budget` bytes ahead at most, for as many windows as `count`.
+    pub(super) fn read_ahead(&mut self, budget: usize, count: usize) {
+        let end = count.saturating_sub(1) * self.stride + self.longest;
+        self.columns.read_ahead(budget, 0..end as u64);
     }
 
     /// Copies a window of every slot into the reader's buffer. False, and nothing copied, when a column no longer holds

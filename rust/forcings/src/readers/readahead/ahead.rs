@@ -58,11 +58,6 @@ impl Ahead {
         }
     }
 
-    /// The number of bands.
-    pub(in super::super) fn bands(&self) -> u64 {
-        self.lane.bands()
-    }
-
     /// Chunks that were inflated ahead so far.
     pub(in super::super) fn chunks_inflated(&self) -> u64 {
         self.lane.chunks_inflated()

@@ -71,11 +71,6 @@ impl Lane {
         Some(Lane { decode, band_bytes, each: each as u64, state: Mutex::new(state), done: Condvar::new() })
     }
 
-    /// The number of bands.
-    pub(super) fn bands(&self) -> u64 {
-        self.decode.bands()
-    }
-
     /// Copies a band that was decoded ahead. False when it was not. Does work of the lane on this thread rather than wait
     /// for a band that is being decoded.
     pub(super) fn take(&self, band: u64, out: &mut [u8], bench: &mut Bench) -> bool {

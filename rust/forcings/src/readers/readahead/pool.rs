@@ -32,7 +32,8 @@ struct State {
     lanes: VecDeque<Arc<Lane>>,
     /// Lanes there are, for which there is room in the queue.
     known: usize,
-    threads: usize,
+    /// Whether the threads were made.
+    started: bool,
     ended: bool,
 }
 
@@ -67,26 +68,25 @@ impl Pool {
 
     /// Tells the threads of a lane with work that they do not know of.
     pub(super) fn tell(&self, lane: &Arc<Lane>) {
-        if self.queue.push(lane.clone()) {
+        for _ in 0..self.queue.push(lane.clone()) {
             let queue = self.queue.clone();
             let started = thread::Builder::new().name("forcings-readahead".into()).spawn(move || queue.serve());
-            if started.is_err() {
-                // Where the system refuses another thread, the readers decode by themselves.
-                self.queue.state.lock().threads -= 1;
-            }
+            // Where the system refuses another thread, those that there are do the work, and the readers themselves.
+            drop(started);
         }
     }
 }
 
 impl Queue {
-    /// True when another thread is to be made.
-    fn push(&self, lane: Arc<Lane>) -> bool {
+    /// The number of threads that are to be made: all at the first call.
+    fn push(&self, lane: Arc<Lane>) -> usize {
         let mut state = self.state.lock();
         state.lanes.push_back(lane);
-        let more = state.threads < self.limit;
-        state.threads += usize::from(more);
         self.work.notify_all();
-        more
+        match std::mem::replace(&mut state.started, true) {
+            true => 0,
+            false => self.limit,
+        }
     }
 
     /// What a thread does until the end.

@@ -74,7 +74,7 @@ impl Sweeper {
         } else {
             self.own += 1;
         }
-        let all = 0..self.ahead.bands();
+        let all = 0..self.counts.decoded.len() as u64;
         self.ahead.moved(band, all);
     }
 }
