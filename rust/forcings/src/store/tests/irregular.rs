@@ -84,11 +84,11 @@ pub(super) fn rows_15_and_16_one_bad_series_keeps_the_whole_batch_out() {
                 (new(make, &uneven()[..3], &four), "3 timestamps for 4 rows"),
                 (
                     new(make, &[hour(1.0), hour(1.0), hour(2.0), hour(3.0)], &four),
-                    "T01:00:00Z follows 1970-01-01T01:00:00Z",
+                    "T01:00:00Z follows 2024-01-01T01:00:00Z",
                 ),
                 (
                     new(make, &[hour(0.0), hour(1.0), hour(3.0), hour(2.0)], &four),
-                    "T02:00:00Z follows 1970-01-01T03:00:00Z",
+                    "T02:00:00Z follows 2024-01-01T03:00:00Z",
                 ),
                 (new(make, &[hour(0.0), hour(1.0), hour(3.0), late], &four), "years 0 to 9999"),
                 (new(make, &[hour(0.0)], &scalar), "no axis"),
