@@ -36,8 +36,9 @@ store = memory_store()
 series(plant) = Deterministic("wind", DateTime(2030), Hour(1), rand(24, 7); interval = Day(1))
 add!(store, [(Owner(plant, "Plant"), series(plant)) for plant in 1:3])
 reader = ForecastReader(store; type = Deterministic, resolution = Hour(1), name = "wind")
+slots = [entry.slot for entry in Forcings.entries(reader)]
 for (t, windows) in reader
-    total = sum(windows[entry.slot] for entry in Forcings.entries(reader))    # 24 values
+    total = sum(windows[slot] for slot in slots)          # 24 values
 end
 ```
 """

@@ -145,7 +145,8 @@ fn a_window_has_a_start_and_an_extent() {
 fn forecasts_share_slots() {
     let store = memory_store();
     let (windows, other) = ([0.0, 10.0, 1.0, 11.0, 2.0, 12.0], [5.0, 15.0]);
-    let forecast = |steps: i64, item| ForcingsSeries { series_type: 3, horizon_ms: steps * HOUR, interval_ms: HOUR, ..item };
+    let forecast =
+        |steps: i64, item| ForcingsSeries { series_type: 3, horizon_ms: steps * HOUR, interval_ms: HOUR, ..item };
     add(store, &forecast(3, hourly(&meta(1, "wind"), &[3, 2], &windows)));
     add(store, &forecast(1, hourly(&meta(2, "wind"), &[1, 2], &other)));
     add(store, &forecast(3, hourly(&meta(3, "wind"), &[3, 2], &windows)));
