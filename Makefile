@@ -1,9 +1,9 @@
 # Every target prepares what it needs; nothing has to be run first. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo year test check mutants bench docs header data format julia distclean
+.PHONY: help setup demo year test check mutants interop bench bench-peers docs header data format julia distclean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | column -t -s @
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | column -t -s @
 
 setup: ## tools, Julia and the library (one private folder, no root)
 	@deps/setup.sh --report
@@ -26,9 +26,16 @@ check: ## formatters, linters, the C header, the rules of the repository
 mutants: ## break the sources one line at a time; the tests have to notice (slow)
 	@deps/run.sh python deps/mutants.py
 
+interop: ## pass stores to and fro with other tools and the crate infrastore-core (the first build takes minutes)
+	@deps/setup.sh
+	@deps/interop.sh
+
 bench: ## measure against the bounds and the peers; writes bench/results.json
 	@deps/setup.sh
 	@deps/run.sh python deps/bench.py
+
+bench-peers: ## build the programs that `make bench` measures against (the first build takes minutes)
+	@deps/peers.sh
 
 docs: ## run the Julia code of every page of the documentation
 	@deps/setup.sh

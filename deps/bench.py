@@ -1,4 +1,5 @@
-"""Runs the benchmarks of the core, prints one table, and writes bench/results.json.
+"""Builds the peers, runs the benchmarks of the core, prints one table, and writes bench/results.json. Arguments name
+benchmarks (`store`, `sweep`, ...); the other rows of the file then stay as they are.
 
 Each benchmark prints one JSON object a row on a line of its own (see `FIELDS`); all else it prints goes to the
 terminal. Whether a goal is met is computed here from the times and never stored.
@@ -16,10 +17,18 @@ RESULTS = ROOT / "bench" / "results.json"
 FIELDS = ("area", "row", "ours_s", "peer", "peer_s", "bound_s", "goal_ratio_peer", "goal_ratio_bound")
 
 
-def run():
+def peers():
+    """Where the programs of the peers are, as variables of the environment."""
+    built = subprocess.run([ROOT / "deps" / "peers.sh"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return {f"FORCINGS_PEER_{name.upper()}": path for name, path in (line.split(" ", 1) for line in built.splitlines())}
+
+
+def run(names):
     """Yields the rows that the benchmarks print."""
-    command = ["cargo", "bench", "--package", "forcings", "--benches"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+    command = ["cargo", "bench", "--package", "forcings"]
+    command += [part for name in names for part in ("--bench", name)] or ["--benches"]
+    environment = {**os.environ, **peers()}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
             row = parse(line)
             if row is None:
@@ -57,6 +66,10 @@ def ratios(row):
     return against_peer, against_bound, met
 
 
+def key(row):
+    return row["area"], row["row"], row["peer"]
+
+
 def cell(value, form="{:.2f}"):
     return "" if value is None else form.format(value)
 
@@ -90,8 +103,8 @@ def processor():
     return platform.processor() or platform.machine()
 
 
-def main():
-    rows = list(run())
+def main(names):
+    rows = list(run(names))
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.strip()
@@ -99,6 +112,9 @@ def main():
     for row in rows:
         row["commit"] = commit
         row["machine"] = f"{processor()}, {cores} cores, {platform.system()} {platform.machine()}"
+    old = json.loads(RESULTS.read_text()) if names and RESULTS.exists() else []
+    measured = {key(row) for row in rows}
+    rows = [row for row in old if key(row) not in measured] + rows
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(rows, indent=1) + "\n")
     print()
@@ -107,4 +123,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

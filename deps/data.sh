@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 cd "$root"
 command -v apt-get >/dev/null || die "make data needs a Debian system: it takes its input from a Debian package"
-need_venv netcdf netCDF4==1.7.5.1.post1 numpy==2.4.6 cftime==1.6.6.1
+need_netcdf
 
 source_file=$cache/ferret-datasets/usr/share/ferret-vis/data/monthly_navy_winds.cdf
 if [ ! -f "$source_file" ]; then
@@ -18,7 +18,7 @@ if [ ! -f "$source_file" ]; then
         rm ferret-datasets_*.deb
     )
 fi
-"$cache/netcdf/bin/python" examples/data/derive.py "$source_file" examples/data/monthly_winds.nc
+"$netcdf" examples/data/derive.py "$source_file" examples/data/monthly_winds.nc
 if command -v sha256sum >/dev/null; then
     sha256sum "$source_file" examples/data/monthly_winds.nc
 fi

@@ -7,5 +7,5 @@ for name in cmake fatou netcdf pip home depot ferret-datasets simbench julia-1.5
     rm -rf "${cache:?}/$name"
 done
 rmdir "$cache" 2>/dev/null || echo "forcings: $cache is not empty; the rest of it is not ours" >&2
-rm -rf target deps/build .cache
+rm -rf target deps/build .cache rust/bench-peers/*/target
 [ "$target" = "$root/target" ] || echo "forcings: the build in $target stays; CARGO_TARGET_DIR names it" >&2

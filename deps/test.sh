@@ -41,22 +41,12 @@ interleavings() {
         sed -E '/^(|running [0-9]+ tests?)$/d'
 }
 
-# What Julia writes, netCDF4-python and sqlite3 read.
-other_tools() {
-    local folder result=0
-    folder=$(mktemp -d)
-    "$julia" --startup-file=no --project=julia deps/interop_store.jl "$folder" &&
-        "$netcdf" deps/interop.py "$folder" || result=1
-    rm -rf "$folder"
-    return "$result"
-}
-
 stage "Rust tests" rust_tests
 stage "interleavings of threads" interleavings
 for threads in 1 2; do
     stage "Julia tests, $threads thread(s)" env JULIA_NUM_THREADS="$threads" \
         "$julia" --startup-file=no --project=julia julia/test/runtests.jl
 done
-stage "stores read by other tools" other_tools
+stage "stores read by other tools" deps/interop.sh --tools
 stage "code of the documentation" deps/docs.sh
 exit "$status"

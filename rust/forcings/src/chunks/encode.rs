@@ -4,7 +4,6 @@ use super::filters::{grown, ChunkSite, Scratch};
 use super::shuffle::shuffle;
 use super::Filter;
 use crate::{Error, Result};
-use libdeflater::{CompressionLvl, Compressor};
 use std::path::Path;
 
 /// One step of the pipeline of a chunk that is written.
@@ -46,13 +45,13 @@ pub fn encode_chunk(plain: &[u8], filters: &[EncodeFilter], scratch: &mut Scratc
             shuffle(plain, positive(width)?, &mut out);
             Ok(out)
         }
-        [EncodeFilter::Deflate(level)] => deflate(plain, level, &mut scratch.compressor),
+        [EncodeFilter::Deflate(level)] => scratch.zlib.compress(plain, None, level),
         [EncodeFilter::Shuffle(width), EncodeFilter::Deflate(level)] => {
-            let Scratch { compressor, stages: [planes, _], .. } = scratch;
+            let Scratch { zlib, stages: [planes, _], .. } = scratch;
             let site = ChunkSite { path: Path::new("memory"), what: "a chunk to be written", chunk: 0 };
             let planes = grown(planes, plain.len(), &site)?;
             shuffle(plain, positive(width)?, planes);
-            deflate(planes, level, compressor)
+            zlib.compress(planes, Some(plain.len() / width), level)
         }
         _ => Err(Error::invalid("chunks are written with a shuffle step, a DEFLATE step, or both in this order")),
     }
@@ -63,22 +62,6 @@ fn positive(width: usize) -> Result<usize> {
         0 => Err(Error::invalid("the element width of a shuffle step is at least 1")),
         _ => Ok(width),
     }
-}
-
-/// A zlib stream of `plain`; the compressor is kept for the next chunk of the same level.
-fn deflate(plain: &[u8], level: u8, kept: &mut Option<(u8, Compressor)>) -> Result<Vec<u8>> {
-    if level > 9 {
-        return Err(Error::invalid(format!("DEFLATE has levels 0 to 9, not {level}")));
-    }
-    if kept.as_ref().is_none_or(|(l, _)| *l != level) {
-        let exact = CompressionLvl::new(level.into()).expect("libdeflate has levels 0 to 12");
-        *kept = Some((level, Compressor::new(exact)));
-    }
-    let (_, compressor) = kept.as_mut().expect("set above");
-    let mut out = vec![0; compressor.zlib_compress_bound(plain.len())];
-    let len = compressor.zlib_compress(plain, &mut out).expect("the bound is large enough for any input");
-    out.truncate(len);
-    Ok(out)
 }
 
 #[cfg(test)]

@@ -169,9 +169,9 @@ impl StaticReader {
         self.filled = false;
         self.check_matched()?;
         self.timeline.rows_at(at, &mut self.rows).map_err(|missed| self.no_value(at, missed))?;
-        let arrays = self.shared.arrays()?;
         self.check_removals()?;
-        self.fill(&arrays)
+        let shared = self.shared.clone();
+        shared.read_arrays(|arrays| self.fill(arrays))
     }
 
     /// Fills every group's buffer with the values at position `i` of the timeline.
@@ -193,7 +193,7 @@ impl StaticReader {
         }
     }
 
-    /// The chunks that were inflated by all reads so far, and by the build: the arrays of irregular series are held whole
+    /// The chunks that were inflated so far, by reads, ahead of them, and by the build: the arrays of irregular series are held whole
     /// where any value takes their only chunk.
     pub fn chunks_inflated(&self) -> u64 {
         self.inflated + self.plan.as_ref().map_or(0, Plan::chunks_inflated)

@@ -81,7 +81,7 @@ fn every_series_gives_its_value_at_an_instant_in_the_order_of_owners() {
 }
 
 #[test]
-fn an_instant_off_the_grid_is_an_error_and_empties_the_buffers() {
+fn row_123_an_instant_off_the_grid_is_an_error_and_empties_the_buffers() {
     let store = Store::memory().unwrap();
     let array = ramp(3, 1);
     store.add(&series(1, "load", &array)).unwrap();
@@ -97,6 +97,32 @@ fn an_instant_off_the_grid_is_an_error_and_empties_the_buffers() {
     assert_eq!(kind_of(reader.read_step(3)), ErrorKind::OffGrid);
     assert!(reader.values(0).is_empty());
     assert_eq!(kind_of(reader.timestamp_at(3)), ErrorKind::OffGrid);
+}
+
+#[test]
+fn row_121_datasets_that_spilled_and_columns_that_are_free_are_told_apart() {
+    let store = Store::memory().unwrap();
+    // A dataset of this pool has room for one column; the one of scalars has many, some of which become free.
+    let wide: Vec<Array> = (0..3).map(|k| pattern(DType::F64, vec![2, 100_000], k)).collect();
+    let small: Vec<Array> = (0..6).map(|k| ramp(2, k)).collect();
+    let mut ids = Vec::new();
+    for (k, array) in small.iter().enumerate() {
+        ids.push(store.add(&series(k as i64, "load", array)).unwrap());
+    }
+    store
+        .add_bulk(&[series(2, "shape", &wide[2]), series(0, "shape", &wide[0]), series(1, "shape", &wide[1])])
+        .unwrap();
+    store.remove(&[ids[1], ids[4]]).unwrap();
+    store.flush().unwrap();
+    assert_eq!(store.shared().arrays().unwrap().datasets().len(), 4);
+    let mut reader = StaticReader::build(&store, &hourly()).unwrap();
+    for step in [1, 0] {
+        reader.read_step(step).unwrap();
+        assert_eq!(doubles(reader.values(0)), [0, 2, 3, 5].map(|k| (1000 * k + step) as f64));
+        for (k, array) in wide.iter().enumerate() {
+            assert_eq!(reader.values(1)[k * 800_000..][..800_000], array.bytes()[step * 800_000..][..800_000]);
+        }
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ mod write;
 pub use arrays::Compression;
 pub use catalog::{Association, AssociationFilter, Entity, Relation};
 pub use catalog::{Counts, Filter, ForecastParameters, Identity, StaticGrid, Summary};
-pub use operations::{Associations, CompactReport, Finding, State, VerifyReport};
+pub use operations::{Associations, CompactReport, Finding, PhysicalCompaction, State, VerifyReport};
 pub(crate) use shared::Shared;
 pub use transform::Transformed;
 

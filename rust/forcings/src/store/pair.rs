@@ -1,20 +1,27 @@
 //! The two files of a store: where they are, how they come to be together, and whether they belong together.
 
+pub(super) mod compact;
+mod intent;
+mod workshop;
+
 use super::arrays::{is_array_file, ArrayFile, Compression};
 use super::catalog::{suffixed, Catalog, MetaKey};
-use super::h5::{MemoryFile, PlainFile};
+use super::h5::disk::{self, exists};
+use super::h5::journal::{is_hot, recover, undone_view};
+use super::h5::{FileLayer, JournalFile, Mark, MemoryFile, PlainFile};
 use crate::chunks::{ByteSource, FileSource};
 use crate::{Error, Result};
+use intent::{Intent, Plan, STALE};
 use sha2::{Digest, Sha256};
-use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
+use workshop::Workshop;
 
 /// The root attribute of the array file that repeats the catalog's [`MetaKey::PairId`].
-const PAIR_ID: &str = "pair_id";
+pub(super) const PAIR_ID: &str = "pair_id";
 /// The root attribute of the array file that repeats the catalog's [`MetaKey::Generation`].
 pub(super) const GENERATION: &str = "generation";
 
@@ -42,10 +49,7 @@ pub(super) fn create(path: &Path, compression: Compression, overwrite: bool) -> 
 /// See [`Store::persist`](super::Store::persist); those of `build`.
 pub(super) fn establish(path: &Path, overwrite: bool, build: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let name = path.file_name().ok_or_else(|| Error::invalid(format!("`{}` names no file", path.display())))?;
-    let folder = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
+    intent::settle(path)?;
     if !overwrite && (exists(path)? || exists(&catalog_path(path))?) {
         return Err(Error::StoreExists { path: path.to_path_buf() });
     }
@@ -57,30 +61,31 @@ pub(super) fn establish(path: &Path, overwrite: bool, build: impl FnOnce(&Path) 
     if overwrite {
         check_replaceable(path)?;
     }
-    let workshop =
-        tempfile::Builder::new().prefix(".forcings-").tempdir_in(folder).map_err(|e| Error::io(folder, e))?;
+    let workshop = Workshop::new(path)?;
     let built = workshop.path().join(name);
     build(&built)?;
     let held = match exists(path)? {
         true => Some(PlainFile::open(path, false)?),
         false => None,
     };
-    let aside = workshop.path().join("replaced");
-    if let Err(error) = install(&built, path, &aside, overwrite) {
-        if aside.exists() || catalog_path(&aside).exists() {
-            // The old store could not be moved back: it must not go with the folder.
-            let _ = workshop.keep();
+    let intent = Intent::declare(path, &Plan::Install { workshop: workshop.name() })?;
+    if let Err(failure) = install(&built, path, &workshop.path().join("replaced"), overwrite) {
+        // What could not be moved back is finished by the next who opens the pair, and must not go with the folder.
+        if !failure.undone || intent.withdraw().is_err() {
+            workshop.keep();
         }
-        return Err(error);
+        return Err(failure.error);
     }
     drop(held);
-    fs::File::open(folder).and_then(|f| f.sync_all()).map_err(|e| Error::io(folder, e))
+    intent.withdraw()
 }
 
 /// Refuses to replace what is no store: whoever asks to overwrite one does not mean to lose another file. An empty file
 /// holds nothing to lose.
 fn check_replaceable(path: &Path) -> Result<()> {
-    let arrays = |source: FileSource| source.is_empty() || is_array_file(Arc::new(source));
+    // Where a commit was interrupted, the array file need not open as it is.
+    let hot = is_hot(path)?;
+    let arrays = |source: FileSource| hot || source.is_empty() || is_array_file(Arc::new(source));
     let catalog = |source: FileSource| {
         let mut start = [0; CATALOG_SIGNATURE.len()];
         source.is_empty() || (source.read_at(0, &mut start).is_ok() && start == *CATALOG_SIGNATURE)
@@ -102,25 +107,38 @@ fn check_replaceable(path: &Path) -> Result<()> {
 /// # Errors
 /// See [`Store::open`](super::Store::open).
 pub(super) fn open(path: &Path, read_only: bool) -> Result<(ArrayFile, Catalog)> {
-    let catalog_path = catalog_path(path);
-    for (half, what) in [(path, "array file"), (catalog_path.as_path(), "catalog")] {
-        if !exists(half)? {
-            return Err(Error::NotFound(format!(
-                "the store {} has no {what}: there is no file {}; a store is both files",
-                path.display(),
-                half.display()
-            )));
+    let file = loop {
+        intent::settle(path)?;
+        check_complete(path)?;
+        if read_only && is_hot(path)? {
+            // Where this may not be done, the commit is undone for this reader alone.
+            let _ = recover_for_reading(path);
         }
-    }
-    let arrays = ArrayFile::open(Arc::new(PlainFile::open(path, read_only)?))?;
+        let file = Arc::new(PlainFile::open(path, read_only)?);
+        // Another process may have begun to replace the pair before it was locked.
+        if !intent::is_there(path)? {
+            break file;
+        }
+    };
+    let catalog_path = catalog_path(path);
     let catalog = Catalog::open(&catalog_path, read_only)?;
+    let mark = mark(&catalog)?;
+    let layer: Arc<dyn FileLayer> = match read_only {
+        true => undone_view(file, &mark)?,
+        false => {
+            recover(&file, &mark)?;
+            workshop::sweep(path);
+            Arc::new(JournalFile::new(file, mark))
+        }
+    };
+    let arrays = ArrayFile::open(layer)?;
     match (arrays.attribute(PAIR_ID), catalog.meta(MetaKey::PairId)?) {
         (Some(left), Some(right)) if left == right => {}
         (None, None) if read_only => {}
-        (None, None) => marry(&arrays, &catalog, &new_pair_id())?,
-        // Only the catalog was missing its mark when `marry` was interrupted.
+        (None, None) => return marry(arrays, catalog, &new_pair_id()).and_then(|()| open(path, read_only)),
+        // A catalog that lost its mark.
         (Some(_), None) if read_only => {}
-        (Some(left), None) => marry(&arrays, &catalog, &left)?,
+        (Some(left), None) => return marry(arrays, catalog, &left).and_then(|()| open(path, read_only)),
         (left, Some(right)) => {
             let left = left.unwrap_or_else(|| "none".into());
             return Err(Error::Integrity(format!(
@@ -132,6 +150,31 @@ pub(super) fn open(path: &Path, read_only: bool) -> Result<(ArrayFile, Catalog)>
         }
     }
     Ok((arrays, catalog))
+}
+
+fn check_complete(path: &Path) -> Result<()> {
+    for (half, what) in [(path, "array file"), (&catalog_path(path), "catalog")] {
+        if !exists(half)? {
+            return Err(Error::NotFound(format!(
+                "the store {} has no {what}: there is no file {}; a store is both files",
+                path.display(),
+                half.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Undoes a commit that was interrupted, for readers to come.
+fn recover_for_reading(path: &Path) -> Result<()> {
+    let file = PlainFile::open(path, false)?;
+    let catalog = Catalog::open(&catalog_path(path), true)?;
+    recover(&file, &mark(&catalog)?)
+}
+
+/// The last state that counts.
+fn mark(catalog: &Catalog) -> Result<Mark> {
+    Ok(Mark::new(catalog.meta(MetaKey::PairId)?.as_deref(), catalog.generation()?))
 }
 
 /// Makes a pair in memory.
@@ -168,64 +211,73 @@ pub(super) fn copy(arrays: &ArrayFile, catalog: &Catalog, path: &Path) -> Result
     catalog.back_up(&catalog_path(path), &[(MetaKey::PairId, &pair_id), (MetaKey::Generation, "0")])
 }
 
-/// Gives both halves of a pair of another writer the same mark, the array file first.
-fn marry(arrays: &ArrayFile, catalog: &Catalog, pair_id: &str) -> Result<()> {
-    arrays.set_attribute(PAIR_ID, pair_id)?;
-    arrays.sync()?;
-    catalog.set_meta(MetaKey::PairId, pair_id)
+/// Gives both halves of a pair of another writer the same mark, and closes them.
+fn marry(arrays: ArrayFile, catalog: Catalog, pair_id: &str) -> Result<()> {
+    let next = catalog.generation()?.wrapping_add(1).to_string();
+    catalog.begin()?;
+    for (key, name, value) in [(MetaKey::PairId, PAIR_ID, pair_id), (MetaKey::Generation, GENERATION, &next)] {
+        catalog.set_meta(key, value)?;
+        arrays.set_attribute(name, value)?;
+    }
+    arrays.shut()?;
+    catalog.commit()?;
+    arrays.finish()?;
+    arrays.close()?;
+    catalog.close()
+}
+
+/// Why files were not moved, and whether those that were are back.
+#[derive(Debug)]
+struct Failure {
+    error: Error,
+    undone: bool,
 }
 
 /// Moves the pair `built` to `path`. What is there goes to `aside` first, and comes back when a step fails.
-fn install(built: &Path, path: &Path, aside: &Path, overwrite: bool) -> Result<()> {
-    let mut done: Vec<(PathBuf, PathBuf)> = Vec::new();
+fn install(built: &Path, path: &Path, aside: &Path, overwrite: bool) -> std::result::Result<(), Failure> {
+    let mut begun: Vec<(PathBuf, PathBuf)> = Vec::new();
     let mut run = || -> Result<()> {
         if overwrite {
             for suffix in ["", ".sqlite"] {
                 let old = suffixed(path, suffix);
                 if exists(&old)? {
-                    rename(&old, &suffixed(aside, suffix), &mut done)?;
+                    rename(&old, &suffixed(aside, suffix), &mut begun)?;
                 }
             }
         }
-        // A journal or a write-ahead log without its catalog would be played into the new one.
-        for suffix in [".sqlite-journal", ".sqlite-wal", ".sqlite-shm"] {
+        // A journal or a write-ahead log without its file would be played into the new one.
+        for suffix in STALE {
             let stale = suffixed(path, suffix);
             if exists(&stale)? {
-                rename(&stale, &suffixed(aside, suffix), &mut done)?;
+                rename(&stale, &suffixed(aside, suffix), &mut begun)?;
             }
         }
-        claim(built, path, &mut done)?;
-        rename(&catalog_path(built), &catalog_path(path), &mut done)
+        claim(built, path, &mut begun)?;
+        rename(&catalog_path(built), &catalog_path(path), &mut begun)
     };
-    run().inspect_err(|_| {
-        for (from, to) in done.iter().rev() {
-            // The first error is the one to report; `create` keeps what cannot be moved back.
-            let _ = fs::rename(to, from);
-        }
+    run().map_err(|error| {
+        // The last of them may have failed before it moved the file, or behind that.
+        let back = |(from, to): &(PathBuf, PathBuf)| match (exists(from), exists(to)) {
+            (Ok(false), Ok(true)) => disk::rename(to, from).is_ok(),
+            (Ok(_), Ok(_)) => true,
+            _ => false,
+        };
+        let left = begun.iter().rev().filter(|moved| !back(moved)).count();
+        Failure { error, undone: left == 0 }
     })
 }
 
-/// Moves the array file into place; of two processes that make the same store at once, one gets the name.
-fn claim(built: &Path, path: &Path, done: &mut Vec<(PathBuf, PathBuf)>) -> Result<()> {
-    match fs::hard_link(built, path) {
-        Ok(()) => {
-            done.push((built.to_path_buf(), path.to_path_buf()));
-            fs::remove_file(built).map_err(|e| Error::io(built, e))
-        }
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Err(Error::StoreExists { path: path.to_path_buf() }),
-        // A filesystem without links.
-        Err(_) => rename(built, path, done),
+/// Moves the array file into place, if the name is free.
+fn claim(built: &Path, path: &Path, begun: &mut Vec<(PathBuf, PathBuf)>) -> Result<()> {
+    match exists(path)? {
+        true => Err(Error::StoreExists { path: path.to_path_buf() }),
+        false => rename(built, path, begun),
     }
 }
 
-fn rename(from: &Path, to: &Path, done: &mut Vec<(PathBuf, PathBuf)>) -> Result<()> {
-    fs::rename(from, to).map_err(|e| Error::io(to, e))?;
-    done.push((from.to_path_buf(), to.to_path_buf()));
-    Ok(())
-}
-
-fn exists(path: &Path) -> Result<bool> {
-    path.try_exists().map_err(|e| Error::io(path, e))
+fn rename(from: &Path, to: &Path, begun: &mut Vec<(PathBuf, PathBuf)>) -> Result<()> {
+    begun.push((from.to_path_buf(), to.to_path_buf()));
+    disk::rename(from, to)
 }
 
 /// 32 hex digits that no other pair has.
@@ -242,6 +294,7 @@ fn new_pair_id() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_step_that_fails_undoes_those_before_it() {
@@ -258,11 +311,13 @@ mod tests {
         }
         let before = names();
         // The catalog of the new pair is missing.
-        let error = install(&at("built"), &at("a.nc"), &at("aside"), true).unwrap_err();
+        let Failure { error, undone } = install(&at("built"), &at("a.nc"), &at("aside"), true).unwrap_err();
+        assert!(undone);
         assert_eq!(error.kind(), crate::ErrorKind::Io);
         assert_eq!(names(), before);
         assert_eq!(fs::read_to_string(at("a.nc")).unwrap(), "a.nc");
-        let error = install(&at("built"), &at("a.nc"), &at("aside"), false).unwrap_err();
+        let Failure { error, undone } = install(&at("built"), &at("a.nc"), &at("aside"), false).unwrap_err();
+        assert!(undone);
         assert_eq!(error.kind(), crate::ErrorKind::StoreExists);
         assert_eq!(names(), before);
         write("built.sqlite");

@@ -91,7 +91,8 @@ impl Store {
             });
             uses[place] += 1;
         }
-        let mut arrays: Vec<_> = self.shared.arrays()?.read_many(&hashes)?.into_iter().map(Some).collect();
+        let mut arrays: Vec<_> =
+            self.shared.read_arrays(|arrays| arrays.read_many(&hashes))?.into_iter().map(Some).collect();
         let series = infos.into_iter().map(|info| {
             let place = places[&info.hash];
             uses[place] -= 1;
@@ -115,7 +116,8 @@ impl Store {
 
     /// The same row, if it says of its array what the array file says.
     fn fitting(&self, info: SeriesInfo) -> Result<SeriesInfo> {
-        let (dtype, shape) = self.shared.arrays()?.shape(&info.hash).map_err(|e| missing(&info, e))?;
+        let shape = self.shared.read_arrays(|arrays| arrays.shape(&info.hash));
+        let (dtype, shape) = shape.map_err(|e| missing(&info, e))?;
         check_fit(&info, dtype, &shape).map(|()| info)
     }
 
@@ -133,13 +135,14 @@ impl Store {
     /// Reads many parts. Every chunk is decoded once.
     fn read_parts(&self, parts: Vec<Part>) -> Result<Vec<Series>> {
         let slabs: Vec<Slab> = parts.iter().map(Part::slab).collect();
-        let values = self.shared.arrays()?.read_slabs(&slabs)?;
+        let values = self.shared.read_arrays(|arrays| arrays.read_slabs(&slabs))?;
         parts.into_iter().zip(values).map(|(part, values)| part.filled(values)).collect()
     }
 
     fn read_part(&self, part: Part) -> Result<Series> {
         let Slab { hash, axis, range } = part.slab();
-        let values = self.shared.arrays()?.read_slab(&hash, axis, range).map_err(|e| missing(&part.info, e))?;
+        let values = self.shared.read_arrays(|arrays| arrays.read_slab(&hash, axis, range.clone()));
+        let values = values.map_err(|e| missing(&part.info, e))?;
         part.filled(values)
     }
 }

@@ -1,7 +1,9 @@
 //! The order of changes. A change writes arrays first and rows second; when anything fails, the rows are rolled back
 //! and the arrays that it wrote are taken out again. SQLite's COMMIT is the one point where a transaction counts:
-//! arrays are on the disk before it, and arrays that lost their last row are freed only behind it.
+//! the array file is on the disk before it, in a state that is undone without it, and arrays that lost their last row are
+//! freed only behind it.
 
+mod commit;
 mod span;
 
 use super::arrays::{ArrayFile, Chunking, PoolKey};
@@ -37,8 +39,11 @@ pub(super) struct Session {
     span: Option<Span>,
     /// Arrays without a row that could not be taken out yet; the next commit tries again.
     leftovers: Vec<ArrayHash>,
-    /// Whether arrays were taken out behind the last commit and that did not reach the disk yet.
+    /// Whether the array file on the disk awaits another commit: arrays were taken out behind the last one, or it failed
+    /// after the file was prepared.
     unsynced: bool,
+    /// Whether the catalog says that the array file may hold arrays without a row.
+    unfreed: bool,
     generation: u64,
 }
 
@@ -135,22 +140,14 @@ impl Session {
         catalog: Catalog,
         removals: Arc<AtomicU64>,
     ) -> Result<Self> {
-        let generation = match catalog.meta(MetaKey::Generation)? {
-            None => 0,
-            Some(text) => {
-                text.parse().map_err(|_| Error::Integrity(format!("the catalog's generation `{text}` is no number")))?
-            }
+        let generation = catalog.generation()?;
+        let unfreed = catalog.meta(MetaKey::Unfreed)?.is_some();
+        // A process ended between a commit and what was to be freed behind it.
+        let leftovers = match unfreed && promise != Promise::Nothing {
+            true => arrays.unreferenced(&catalog)?,
+            false => Vec::new(),
         };
-        Ok(Session {
-            promise,
-            arrays,
-            catalog,
-            removals,
-            span: None,
-            leftovers: Vec::new(),
-            unsynced: false,
-            generation,
-        })
+        Ok(Session { promise, arrays, catalog, removals, span: None, leftovers, unsynced: false, unfreed, generation })
     }
 
     /// The rows.
@@ -161,6 +158,11 @@ impl Session {
     /// Arrays that lost a row in the open span: their rows come back if it is undone.
     pub(super) fn pending_removals(&self) -> impl Iterator<Item = ArrayHash> + '_ {
         self.span.iter().flat_map(Span::orphans)
+    }
+
+    /// Whether arrays without a row are still to be freed: they take space, and harm nothing.
+    pub(super) fn has_unfreed(&self) -> bool {
+        self.unfreed || self.unsynced || !self.leftovers.is_empty()
     }
 
     /// Whether the caller has a transaction open.
@@ -255,9 +257,11 @@ impl Session {
         }
         self.commit_span()?;
         if self.unsynced {
-            self.write_arrays()?;
+            self.catalog.begin()?;
+            self.span = Some(Span { changed: true, ..Span::implicit() });
+            self.commit_span()?;
         }
-        Ok(())
+        self.arrays.tidy()
     }
 
     /// Undoes the caller's open transaction, if there is one, and brings the rest to the disk.
@@ -271,63 +275,6 @@ impl Session {
     /// Whether what failed may succeed when it is tried again.
     pub(super) fn can_go_on(&self) -> bool {
         self.arrays.can_be_written()
-    }
-
-    /// Closes both halves.
-    pub(super) fn close(self) -> Result<()> {
-        let arrays = self.arrays.close();
-        self.catalog.close()?;
-        arrays
-    }
-
-    /// The commit point: arrays to the disk, then the rows, then the arrays that no row needs any more are freed.
-    /// When it fails before the rows are committed, the transaction stays open as long as SQLite keeps it.
-    fn commit_span(&mut self) -> Result<()> {
-        let Some(span) = &self.span else { return Ok(()) };
-        if !span.changed && self.leftovers.is_empty() && !self.catalog.has_new_ids() {
-            self.catalog.rollback()?;
-            self.span = None;
-            return Ok(());
-        }
-        if let Err(error) = self.write_span() {
-            if !self.catalog.in_transaction() {
-                self.abandon();
-            }
-            return Err(error);
-        }
-        let mut orphans = self.span.take().map(Span::into_orphans).unwrap_or_default();
-        orphans.append(&mut self.leftovers);
-        if self.take_out(orphans) && self.promise != Promise::Nothing {
-            // The rows are committed: a failure here is the next flush's to report, which tries again.
-            self.unsynced = true;
-            let _ = self.write_arrays();
-        }
-        Ok(())
-    }
-
-    fn write_arrays(&mut self) -> Result<()> {
-        self.arrays.sync()?;
-        self.unsynced = false;
-        Ok(())
-    }
-
-    fn write_span(&mut self) -> Result<()> {
-        if self.span.as_ref().is_some_and(Span::has_newer_types) {
-            self.arrays.raise_version()?;
-        }
-        if self.promise == Promise::Nothing {
-            return self.catalog.commit();
-        }
-        // It is compared, never ordered: after the last number comes the first.
-        let next = self.generation.wrapping_add(1);
-        self.catalog.store_last_id()?;
-        self.catalog.set_meta(MetaKey::Generation, &next.to_string())?;
-        self.arrays.set_attribute(GENERATION, &next.to_string())?;
-        self.write_arrays()?;
-        self.catalog.commit()?;
-        self.catalog.last_id_is_stored();
-        self.generation = next;
-        Ok(())
     }
 
     /// Undoes the savepoint `depth` and takes out the arrays that it stored.
@@ -351,6 +298,11 @@ impl Session {
         }
         let staged = self.span.take().map(Span::into_staged).unwrap_or_default();
         self.removals.fetch_add(1, Ordering::AcqRel);
+        let generation = self.generation.to_string();
+        if self.arrays.attribute(GENERATION).is_some_and(|found| found != generation) {
+            // Said of a commit that failed. What fails here is said again by the next one.
+            let _ = self.arrays.set_attribute(GENERATION, &generation);
+        }
         self.take_out(staged);
     }
 

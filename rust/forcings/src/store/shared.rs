@@ -2,8 +2,8 @@
 
 use super::arrays::ArrayFile;
 use super::catalog::{Catalog, Filter};
-use super::read_only_error;
 use super::session::{Promise, Session};
+use super::{read_only_error, PhysicalCompaction};
 use crate::array::ArrayHash;
 use crate::series::{SeriesId, SeriesInfo};
 use crate::{Error, Result};
@@ -47,7 +47,10 @@ impl Shared {
     /// # Errors
     /// `Closed`.
     pub(crate) fn arrays(&self) -> Result<Arc<ArrayFile>> {
-        self.arrays.read().clone().ok_or(Error::Closed("store"))
+        let arrays = self.arrays.read().clone().ok_or(Error::Closed("store"))?;
+        // What cannot be written now is missed, and told, by who reads it.
+        let _ = arrays.settle();
+        Ok(arrays)
     }
 
     /// How often series may have gone: a reader whose count is older must ask [`Shared::missing_ids`] again.
@@ -99,6 +102,33 @@ impl Shared {
             return Err(read_only_error(&self.path));
         }
         work(session)
+    }
+
+    /// Puts a new array file in the place of the old one, when `before` has been done with the session.
+    pub(super) fn rewrite(&self, before: impl FnOnce(&mut Session) -> Result<u64>) -> Result<PhysicalCompaction> {
+        self.change(|session| {
+            let feature_sets_reclaimed = before(session)?;
+            let bytes_before = self.arrays()?.source().len();
+            let new = session.rewrite_arrays(&self.path)?;
+            // Nobody gets to see one of the two and a place in the other.
+            let mut arrays = self.arrays.write();
+            let bytes_after = new.source().len();
+            if let Some(old) = arrays.replace(new) {
+                old.retire();
+            }
+            Ok(PhysicalCompaction { feature_sets_reclaimed, bytes_before, bytes_after })
+        })
+    }
+
+    /// Reads from the array file, once more where another took its place meanwhile.
+    pub(crate) fn read_arrays<T>(&self, mut read: impl FnMut(&ArrayFile) -> Result<T>) -> Result<T> {
+        loop {
+            let arrays = self.arrays()?;
+            match read(&arrays) {
+                Err(_) if !Arc::ptr_eq(&arrays, &self.arrays()?) => {}
+                result => return result,
+            }
+        }
     }
 
     /// Runs `work` on the open session, to read.

@@ -2,6 +2,7 @@
 
 mod atomicity;
 mod bad_input;
+mod crash;
 mod derived;
 mod duplicates;
 mod forecasts;

@@ -3,13 +3,15 @@
 use super::arrays::{Chunking, PoolKey};
 use super::session::Placement;
 use super::Store;
-use crate::array::ArrayHash;
+use crate::array::{ArrayHash, ArrayView};
 use crate::series::{NewSeries, SeriesData, SeriesId};
 use crate::Result;
+use std::collections::HashMap;
 use std::num::NonZero;
 
 impl Store {
-    /// Stores one series and returns its number. Its array is stored once, however many series have it.
+    /// Stores one series and returns its number. Its array is stored once, however many series have it; arrays that are
+    /// added one by one are written together, so that a disk that is full may be told only by the next flush or commit.
     ///
     /// # Errors
     /// `InvalidParameter` when it breaks a rule, `DuplicateTimeSeries` when its identity is taken, `ReadOnlyStore`,
@@ -78,17 +80,31 @@ fn placement(data: &SeriesData<'_>) -> Placement {
     }
 }
 
-/// The content hashes, computed on all cores.
+/// The content hashes. Values that several series borrow from one place are hashed once.
 fn hash_all(series: &[NewSeries<'_>]) -> Vec<ArrayHash> {
+    let (mut known, mut distinct, mut places) = (HashMap::new(), Vec::new(), Vec::with_capacity(series.len()));
+    for values in series.iter().map(NewSeries::values) {
+        let place = (values.bytes().as_ptr(), values.dtype(), values.shape());
+        places.push(*known.entry(place).or_insert(distinct.len()));
+        if places.last() == Some(&distinct.len()) {
+            distinct.push(*values);
+        }
+    }
+    let hashes = hash_arrays(&distinct);
+    places.into_iter().map(|at| hashes[at]).collect()
+}
+
+/// The content hashes, computed on all cores.
+fn hash_arrays(arrays: &[ArrayView<'_>]) -> Vec<ArrayHash> {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let share = series.len().div_ceil(cores).max(1);
-    let hash = |part: &[NewSeries<'_>]| part.iter().map(|series| series.values().hash()).collect::<Vec<_>>();
-    if share >= series.len() {
-        return hash(series);
+    let share = arrays.len().div_ceil(cores).max(1);
+    let hash = |part: &[ArrayView<'_>]| part.iter().map(ArrayView::hash).collect::<Vec<_>>();
+    if share >= arrays.len() {
+        return hash(arrays);
     }
     std::thread::scope(|scope| {
         let spawn = |part| (part, std::thread::Builder::new().spawn_scoped(scope, move || hash(part)));
-        let workers: Vec<_> = series.chunks(share).map(spawn).collect();
+        let workers: Vec<_> = arrays.chunks(share).map(spawn).collect();
         let hashes = workers.into_iter().flat_map(|(part, worker)| match worker {
             Ok(worker) => worker.join().expect("hashing does not panic"),
             // The system refuses another thread.

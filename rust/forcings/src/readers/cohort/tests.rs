@@ -81,7 +81,7 @@ fn ids(group: &Group) -> Vec<i64> {
 }
 
 #[test]
-fn groups_follow_type_and_shape_and_columns_their_owners() {
+fn row_120_groups_follow_type_and_shape_and_columns_their_owners() {
     let mut series = vec![
         info(1, Owner::component(3, "Gen"), "load"),
         info(2, Owner::component(2, "Gen"), "load"),
@@ -105,7 +105,7 @@ fn groups_follow_type_and_shape_and_columns_their_owners() {
 }
 
 #[test]
-fn columns_are_ordered_by_owner_then_category_then_name_then_features() {
+fn row_122_columns_are_ordered_by_owner_then_category_then_name_then_features() {
     let with = |id, owner: i64, name: &str, pairs: &[(&str, FeatureValue)]| SeriesInfo {
         features: pairs.iter().cloned().collect(),
         ..info(id, Owner::component(owner, "Gen"), name)

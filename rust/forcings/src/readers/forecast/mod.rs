@@ -70,7 +70,7 @@ impl ForecastReader {
             .map_err(|_| Error::Integrity(format!("there is no memory for windows of {} bytes", selection.bytes)))?;
         buffer.resize(selection.bytes, 0);
         let readahead = DEFAULT_READAHEAD;
-        let plan = selection.plan(&*shared.arrays()?, readahead)?;
+        let plan = shared.read_arrays(|arrays| selection.plan(arrays, readahead))?;
         Ok(ForecastReader {
             shared,
             series_type,
@@ -168,14 +168,18 @@ impl ForecastReader {
     pub fn read_window(&mut self, k: usize) -> Result<()> {
         self.filled = false;
         self.known_timeline()?.at(k)?;
-        let arrays = self.shared.arrays()?;
         self.check_removals()?;
+        let shared = self.shared.clone();
+        shared.read_arrays(|arrays| self.fill(arrays, k))
+    }
+
+    fn fill(&mut self, arrays: &ArrayFile, k: usize) -> Result<()> {
         for _ in 0..MAX_LOOKUPS {
             let plan = match &mut self.plan {
                 Some(plan) => plan,
-                none => none.insert(self.selection.plan(&arrays, self.readahead)?),
+                none => none.insert(self.selection.plan(arrays, self.readahead)?),
             };
-            if plan.read(&arrays, k, &mut self.buffer)? {
+            if plan.read(arrays, k, &mut self.buffer)? {
                 self.filled = true;
                 return Ok(());
             }
@@ -195,7 +199,7 @@ impl ForecastReader {
         }
     }
 
-    /// The chunks that were inflated by all reads so far.
+    /// The chunks that were inflated so far, by reads and ahead of them.
     pub fn chunks_inflated(&self) -> u64 {
         self.inflated + self.plan.as_ref().map_or(0, Plan::chunks_inflated)
     }

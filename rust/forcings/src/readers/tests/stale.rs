@@ -104,6 +104,7 @@ fn an_array_that_moves_to_another_column_is_followed() {
     shared.put_one(&key, arrays[2].view().hash(), arrays[2].view()).unwrap();
     shared.put_one(&key, arrays[0].view().hash(), arrays[0].view()).unwrap();
     shared.put_one(&key, hash, arrays[1].view()).unwrap();
+    shared.settle().unwrap();
     assert_ne!(shared.locate(&hash).unwrap().column, before.column);
     reader.read_step(1).unwrap();
     assert_eq!(doubles(reader.values(0)), [2001.0]);

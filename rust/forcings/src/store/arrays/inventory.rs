@@ -4,6 +4,7 @@ use super::index::Place;
 use super::packed::PackedDataset;
 use super::ArrayFile;
 use crate::array::ArrayHash;
+use crate::store::catalog::Catalog;
 use crate::{Error, Result};
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -54,6 +55,23 @@ impl ArrayFile {
         portions
     }
 
+    /// The arrays that no row of `catalog` has; none where they could not be removed.
+    ///
+    /// # Errors
+    /// Those of the catalog.
+    pub(crate) fn unreferenced(&self, catalog: &Catalog) -> Result<Vec<ArrayHash>> {
+        let mut unreferenced = Vec::new();
+        if !self.layer.writable() {
+            return Ok(unreferenced);
+        }
+        for (hash, _) in self.index.read().places() {
+            if !catalog.is_referenced(hash)? {
+                unreferenced.push(*hash);
+            }
+        }
+        Ok(unreferenced)
+    }
+
     /// Columns that hold no array, those that never held one included.
     pub(crate) fn free_columns(&self) -> u64 {
         let index = self.index.read();
@@ -66,8 +84,9 @@ impl ArrayFile {
     /// Writes the file's bytes to a new file. The caller has flushed, and nobody changes the file meanwhile.
     ///
     /// # Errors
-    /// `Io`.
+    /// `Io`, and those of [`ArrayFile::settle`].
     pub(crate) fn copy_to(&self, path: &Path) -> Result<()> {
+        self.settle()?;
         let failed = |e| Error::io(path, e);
         let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
         let len = self.source.len();

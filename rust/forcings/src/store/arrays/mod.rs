@@ -2,8 +2,8 @@
 //! of their own.
 //!
 //! Reading goes by offset over the file's layer and never touches the HDF5 library ([`read`], [`open`]); writing goes
-//! through it ([`write`], [`standalone`]), and after every change the library is flushed and what changed is read anew. What the arrays
-//! mean is the catalog's business.
+//! through it ([`write`], [`waiting`], [`standalone`]), and after every change the library is flushed and what changed is
+//! read anew. What the arrays mean is the catalog's business.
 
 mod compression;
 mod index;
@@ -13,8 +13,11 @@ mod packed;
 mod parallel;
 mod pool;
 mod read;
+mod rewrite;
 mod rows;
+mod settle;
 mod standalone;
+mod waiting;
 mod write;
 
 pub use compression::Compression;
@@ -36,6 +39,7 @@ use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use waiting::Waiting;
 use write::Writer;
 
 /// The group above that of the arrays.
@@ -52,6 +56,9 @@ pub(crate) struct ArrayFile {
     compression: Compression,
     attributes: Mutex<BTreeMap<String, String>>,
     index: RwLock<Index>,
+    /// Changes only under the lock of the writer. A hash that leaves it for the index is in both for a moment, so whoever
+    /// looks for one looks here first.
+    waiting: Mutex<Waiting>,
     writer: Mutex<Writer>,
 }
 
@@ -81,7 +88,6 @@ impl ArrayFile {
         file.create_group(PARENT_GROUP)?;
         file.create_group(GROUP)?;
         file.flush()?;
-        layer.commit()?;
         Self::over(layer, Writer::open(file))
     }
 
@@ -102,12 +108,13 @@ impl ArrayFile {
         let compression = Compression::from_attribute(attributes.get(COMPRESSION_ATTRIBUTE).map(String::as_str));
         let index = RwLock::new(open::index(&file)?);
         let (attributes, writer) = (Mutex::new(attributes), Mutex::new(writer));
-        Ok(ArrayFile { layer, source, compression, attributes, index, writer })
+        Ok(ArrayFile { layer, source, compression, attributes, index, waiting: Mutex::default(), writer })
     }
 
     /// Whether an array with this hash is stored.
     pub(crate) fn contains(&self, hash: &ArrayHash) -> bool {
-        self.index.read().place(hash).is_some()
+        let waits = self.waiting.lock().contains(hash);
+        waits || self.index.read().place(hash).is_some()
     }
 
     /// Where an array is; `None` if it is not stored.

@@ -70,18 +70,25 @@ pub(super) fn index(file: &Hdf5File) -> Result<Index> {
         } else {
             let pool = PoolKey::from_name(&name)
                 .ok_or_else(|| broken(file.source(), format!("{GROUP} holds {name}, which is no array of a store")))?;
-            index.add(Arc::new(packed(file, &name, pool, &dataset)?));
+            index.add(Arc::new(packed(file, &name, pool, &dataset, &companion(file, &name)?)?));
         }
     }
     Ok(index)
 }
 
-/// The dataset `name`, as it is in the file now.
-pub(super) fn load(file: &Hdf5File, name: &str, pool: &PoolKey) -> Result<PackedDataset> {
-    packed(file, name, pool.clone(), &file.dataset(&format!("{GROUP}/{name}"))?)
+/// The dataset `name`, whose header and whose hashes' header lie at these addresses, as it is in the file now. Looking its
+/// name up would cost more with every variable of the file.
+pub(super) fn load(file: &Hdf5File, name: &str, pool: &PoolKey, addresses: (u64, u64)) -> Result<PackedDataset> {
+    packed(file, name, pool.clone(), &file.dataset_at(addresses.0)?, &file.dataset_at(addresses.1)?)
 }
 
-fn packed(file: &Hdf5File, name: &str, pool: PoolKey, dataset: &Hdf5Dataset) -> Result<PackedDataset> {
+fn packed(
+    file: &Hdf5File,
+    name: &str,
+    pool: PoolKey,
+    dataset: &Hdf5Dataset,
+    companion: &Hdf5Dataset,
+) -> Result<PackedDataset> {
     let cols = dataset.shape().get(1).and_then(|&cols| usize::try_from(cols).ok()).unwrap_or(0);
     if dataset.shape() != pool.dataset_shape(cols) || cols.checked_mul(pool.block()).is_none() {
         let found = dataset.shape();
@@ -91,19 +98,21 @@ fn packed(file: &Hdf5File, name: &str, pool: PoolKey, dataset: &Hdf5Dataset) -> 
         let found = dataset.element();
         return Err(broken(file.source(), format!("the variable {name} has elements {found:?}, against its name")));
     }
-    let hashes = hashes(file, name, cols)?;
+    let hashes = hashes(file, name, cols, companion)?;
     let fill = dataset.fill().map_or_else(|| fill(pool.dtype), <[u8]>::to_vec);
     let state = DatasetState { generation: 0, hashes, layout: Ok(Arc::new(dataset.layout()?)) };
     let (name, address) = (name.to_string(), dataset.address());
     Ok(PackedDataset { name, pool, cols, fill, address, state: RwLock::new(state) })
 }
 
-fn hashes(file: &Hdf5File, name: &str, cols: usize) -> Result<Vec<Option<ArrayHash>>> {
-    let path = format!("{GROUP}/{name}_h");
-    let companion = file.dataset(&path).map_err(|e| match e.kind() {
+fn companion(file: &Hdf5File, name: &str) -> Result<Hdf5Dataset> {
+    file.dataset(&format!("{GROUP}/{name}_h")).map_err(|e| match e.kind() {
         ErrorKind::NotFound => broken(file.source(), format!("the variable {name} has no hashes: {name}_h is missing")),
         _ => e,
-    })?;
+    })
+}
+
+fn hashes(file: &Hdf5File, name: &str, cols: usize, companion: &Hdf5Dataset) -> Result<Vec<Option<ArrayHash>>> {
     if companion.shape() != [cols as u64] {
         let found = companion.shape();
         return Err(broken(file.source(), format!("{name}_h has the shape {found:?}, its dataset {cols} columns")));

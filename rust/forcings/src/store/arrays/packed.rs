@@ -110,6 +110,12 @@ impl DatasetState {
         }
     }
 
+    /// The first free columns, at most `count`.
+    pub(super) fn free_columns(&self, count: usize) -> Vec<usize> {
+        let free = self.hashes.iter().enumerate().filter(|(_, hash)| hash.is_none());
+        free.map(|(column, _)| column).take(count).collect()
+    }
+
     /// Where the chunks lie.
     ///
     /// # Errors

@@ -116,6 +116,10 @@ impl ArrayFile {
     }
 
     fn place(&self, hash: &ArrayHash) -> Result<Place> {
+        let waits = self.waiting.lock().contains(hash);
+        if waits {
+            self.settle()?;
+        }
         let place = self.index.read().place(hash).cloned();
         place.ok_or_else(|| {
             let path = self.source.path().display();
@@ -124,7 +128,7 @@ impl ArrayFile {
     }
 
     /// Reads columns of a dataset whose state the caller has locked.
-    fn read_columns(
+    pub(super) fn read_columns(
         &self,
         dataset: &PackedDataset,
         state: &DatasetState,
@@ -173,7 +177,7 @@ impl ArrayFile {
         self.read_axes(&variable, &axes, shape)
     }
 
-    fn read_standalone(&self, array: &Standalone, part: Option<(usize, Range<usize>)>) -> Result<Array> {
+    pub(super) fn read_standalone(&self, array: &Standalone, part: Option<(usize, Range<usize>)>) -> Result<Array> {
         let mut shape = self.standalone_shape(array)?;
         let mut axes = vec![AxisRead::All; shape.len()];
         if let Some((axis, range)) = part {

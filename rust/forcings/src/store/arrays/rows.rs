@@ -59,10 +59,21 @@ impl Rewrite<'_> {
     }
 
     fn encode(&self, chunks: Range<usize>, scratch: &mut Scratch) -> Result<Vec<Vec<u8>>> {
+        let len = chunks.len() * self.rows * self.dataset.row_bytes();
+        let mut plain = std::mem::take(&mut scratch.plain);
+        if plain.len() < len {
+            plain = zeroed(len)?;
+        }
+        let encoded = self.encode_in(&mut plain[..len], chunks, scratch);
+        scratch.plain = plain;
+        encoded
+    }
+
+    /// Makes chunks in `plain`, whatever that holds, and encodes them.
+    fn encode_in(&self, plain: &mut [u8], chunks: Range<usize>, scratch: &mut Scratch) -> Result<Vec<Vec<u8>>> {
         let dataset = self.dataset;
         let (row, block, length) = (dataset.row_bytes(), dataset.pool.block(), dataset.pool.length);
         let chunk_bytes = self.rows * row;
-        let mut plain = zeroed(chunks.len() * chunk_bytes)?;
         for (chunk, bytes) in chunks.clone().zip(plain.chunks_exact_mut(chunk_bytes)) {
             let entry = self.present.and_then(|(_, present)| present.table.entries.get(chunk));
             match (self.present, entry) {

@@ -80,6 +80,12 @@ impl ArrayFile {
         }
     }
 
+    /// Writes an array that the file does not have.
+    pub(super) fn write_whole(&self, writer: &mut Writer, hash: ArrayHash, array: ArrayView<'_>) -> Result<()> {
+        let cut = Cut::new(Chunking::Whole, array)?;
+        self.write_standalone(writer, &[(hash, cut)], &mut Vec::new()).map(drop)
+    }
+
     /// Makes variables and fills them, and answers where they are; chunks are encoded on all cores. `made` lists each
     /// before it exists.
     fn write_standalone(
@@ -133,7 +139,7 @@ impl ArrayFile {
         let group = self.hdf5(writer)?.group(GROUP)?;
         let axes: Vec<String> = (0..shape.len()).map(|axis| format!("{name}_d{axis}")).collect();
         let members = axes.iter().cloned().chain([name.clone()]).collect();
-        made.push(NewDataset { name: name.clone(), members });
+        made.push(NewDataset { name: name.clone(), members, addresses: None });
         let numbered = axes.iter().zip(shape).zip(first..);
         let dimensions: Vec<_> = numbered
             .map(|((axis, &len), number)| group.create_scale(axis, len as u64, number))

@@ -10,8 +10,10 @@ mod concurrent;
 mod faults;
 mod format;
 mod model;
+mod rewrite;
 mod slabs;
 mod standalone;
+mod waiting;
 
 const DEFAULT: Compression = Compression::Deflate { level: 3, shuffle: true };
 
@@ -36,11 +38,13 @@ impl ArrayFile {
 
     /// The hash of every stored array, in no order.
     fn hashes(&self) -> Vec<ArrayHash> {
+        self.settle().unwrap();
         self.index.read().hashes().copied().collect()
     }
 
     /// Every packed dataset, in no order.
     pub(crate) fn datasets(&self) -> Vec<Arc<PackedDataset>> {
+        self.settle().unwrap();
         self.index.read().datasets().cloned().collect()
     }
 }
@@ -103,6 +107,7 @@ fn put_standalone(file: &ArrayFile, chunking: Chunking, array: &Array) -> ArrayH
 
 /// The places of some arrays, as `dataset:column`.
 fn places(file: &ArrayFile, hashes: &[ArrayHash]) -> Vec<String> {
+    file.settle().unwrap();
     let place = |hash| file.locate(hash).map_or("none".into(), |c| format!("{}:{}", c.dataset.name, c.column));
     hashes.iter().map(place).collect()
 }

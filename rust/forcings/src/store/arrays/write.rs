@@ -18,10 +18,12 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Writer {
     /// `None` before the first change.
-    file: Option<H5File>,
+    pub(super) file: Option<H5File>,
     /// The lowest number that no dimension has, once it is known.
     next_dimension: Option<i32>,
-    closed: bool,
+    pub(super) closed: bool,
+    /// Bringing changes to the disk failed: what it has is known when the file is opened again.
+    pub(super) broken: bool,
 }
 
 /// A dataset that was just made in the file.
@@ -29,24 +31,36 @@ pub(super) struct NewDataset {
     pub(super) name: String,
     /// Everything that was made for it.
     pub(super) members: Vec<String>,
+    /// Where the headers of a packed dataset and of its hashes lie, once they do.
+    pub(super) addresses: Option<(u64, u64)>,
 }
 
 impl Writer {
     pub(super) fn open(file: H5File) -> Self {
-        Writer { file: Some(file), next_dimension: Some(0), closed: false }
+        Writer { file: Some(file), next_dimension: Some(0), ..Writer::default() }
     }
 }
 
 impl ArrayFile {
     /// Stores one array, in a free column of its pool or in a new dataset. `false` if its hash is stored already: then
-    /// the bytes stay those of the first array with it.
+    /// the bytes stay those of the first array with it. It is written together with others, at the next flush at the
+    /// latest.
     ///
     /// # Errors
-    /// `InvalidParameter` for an array that is none of the pool, `ReadOnlyStore`, `Io`, `Hdf5`, `Format` when the dataset
-    /// that it would join is damaged. Nothing is stored then.
+    /// `InvalidParameter` for an array that is none of the pool, `ReadOnlyStore`, `Io`, `Hdf5`. Nothing is stored then.
     pub(crate) fn put_one(&self, pool: &PoolKey, hash: ArrayHash, array: ArrayView<'_>) -> Result<bool> {
         pool.check(&array)?;
-        self.put_column(&mut *self.writer()?, pool, hash, array)
+        let mut writer = self.writer()?;
+        // A file that cannot be written says so now.
+        self.hdf5(&mut writer)?;
+        self.write_many_waiting(&mut writer)?;
+        if self.contains(&hash) {
+            return Ok(false);
+        }
+        if !self.index.write().restore(&hash) {
+            self.waiting.lock().push(pool, hash, array);
+        }
+        Ok(true)
     }
 
     /// Stores arrays in datasets of their own, and answers the hashes that were not stored before. All or nothing. The
@@ -80,11 +94,16 @@ impl ArrayFile {
         }
         let mut made = Vec::new();
         let put = || -> Result<()> {
+            // The datasets of a pool are numbered as they are made.
+            match pools.values().any(|arrays| arrays.len() > 1) {
+                true => self.write_waiting(&mut writer)?,
+                false => self.write_many_waiting(&mut writer)?,
+            }
             for pool in order {
                 match &pools[pool][..] {
                     [(hash, array)] => {
-                        self.put_column(&mut writer, pool, *hash, *array)?;
                         joined.push(*hash);
+                        self.waiting.lock().push(pool, *hash, *array);
                     }
                     arrays => self.put_datasets(&mut writer, pool, arrays, &mut made)?,
                 }
@@ -121,52 +140,6 @@ impl ArrayFile {
         Ok(())
     }
 
-    /// Hands every change to the operating system.
-    ///
-    /// # Errors
-    /// `Io`, `Hdf5`.
-    pub(crate) fn flush(&self) -> Result<()> {
-        let mut writer = self.writer.lock();
-        match writer.file {
-            Some(_) => self.sync_with_hdf5(&mut writer),
-            None => Ok(()),
-        }
-    }
-
-    /// Returns when every change is on the disk; flushes first.
-    ///
-    /// # Errors
-    /// `Io`, `Hdf5`.
-    pub(crate) fn sync(&self) -> Result<()> {
-        self.flush()?;
-        match self.layer.writable() {
-            true => self.layer.sync(),
-            false => Ok(()),
-        }
-    }
-
-    /// Whether no write has failed since it was opened.
-    pub(crate) fn can_be_written(&self) -> bool {
-        self.writer.lock().file.as_ref().is_none_or(|file| file.check_whole().is_ok())
-    }
-
-    /// Flushes, closes and gives the lock of the file up; a second call does nothing. Whoever still holds
-    /// [`ArrayFile::source`] or a dataset reads `Closed` errors.
-    ///
-    /// # Errors
-    /// `Io`, `Hdf5`. The file is closed all the same.
-    pub(crate) fn close(&self) -> Result<()> {
-        let mut writer = self.writer.lock();
-        writer.closed = true;
-        let closed = match writer.file.take() {
-            // Closing writes once more: what HDF5 keeps of free space, and the superblock.
-            Some(file) => file.close().and_then(|()| self.layer.commit()).and_then(|()| self.layer.sync()),
-            None => Ok(()),
-        };
-        self.layer.release();
-        closed
-    }
-
     pub(super) fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
         self.check_writable()?;
         let writer = self.writer.lock();
@@ -178,6 +151,7 @@ impl ArrayFile {
 
     /// The file as HDF5 has it, opened at the first change.
     pub(super) fn hdf5<'a>(&self, writer: &'a mut Writer) -> Result<&'a H5File> {
+        self.check_unbroken(writer)?;
         if writer.file.is_none() {
             writer.file = Some(H5File::open(&self.layer)?);
         }
@@ -187,55 +161,20 @@ impl ArrayFile {
 
     /// Brings the file up to what HDF5 holds.
     pub(super) fn sync_with_hdf5(&self, writer: &mut Writer) -> Result<()> {
-        self.hdf5(writer)?.flush()?;
-        self.layer.commit()
+        self.hdf5(writer)?.flush()
     }
 
-    fn put_column(&self, writer: &mut Writer, pool: &PoolKey, hash: ArrayHash, array: ArrayView<'_>) -> Result<bool> {
-        if self.contains(&hash) {
-            return Ok(false);
+    /// Writes what waits if it is much.
+    fn write_many_waiting(&self, writer: &mut Writer) -> Result<()> {
+        let full = self.waiting.lock().is_full();
+        match full {
+            true => self.write_waiting(writer),
+            false => Ok(()),
         }
-        if self.index.write().restore(&hash) {
-            return Ok(true);
-        }
-        let (dataset, column) = match self.free_column(pool) {
-            Some(place) => place,
-            None => {
-                let name = self.index.read().next_name(pool, &[]);
-                let mut made = Vec::new();
-                let new = self
-                    .create_dataset(writer, pool, name, pool.incremental_columns(), &mut made)
-                    .and_then(|_| self.sync_with_hdf5(writer))
-                    .and_then(|()| self.enter(&made));
-                if let Err(error) = new {
-                    let _ = self.unlink(writer, &made);
-                    return Err(error);
-                }
-                self.free_column(pool).ok_or_else(|| Error::Integrity("a new dataset has no free column".into()))?
-            }
-        };
-        self.change(writer, &dataset, &[(column, Edit::Set(array.bytes()))], |hashes| {
-            hashes.write_strings(column, &[hash.to_hex()])
-        })?;
-        dataset.state.write().hashes[column] = Some(hash);
-        self.index.write().insert(hash, Place::Packed(Column { dataset, column }));
-        Ok(true)
-    }
-
-    /// The first free column of a pool, in the order of the names of its datasets.
-    fn free_column(&self, pool: &PoolKey) -> Option<(Arc<PackedDataset>, usize)> {
-        let index = self.index.read();
-        index.pool(pool).iter().find_map(|dataset| {
-            let state = dataset.state.read();
-            let column = state.hashes.iter().position(Option::is_none)?;
-            let layout = state.layout().ok()?;
-            dataset.writable(layout, self.compression)?;
-            state.is_whole(layout).then(|| (dataset.clone(), column))
-        })
     }
 
     /// Rewrites columns of a dataset, then its slots by `slots`, and puts its new chunk table in place.
-    fn change(
+    pub(super) fn change(
         &self,
         writer: &mut Writer,
         dataset: &PackedDataset,
@@ -309,7 +248,7 @@ impl ArrayFile {
     }
 
     /// Makes a dataset with its dimensions and its empty slots. `made` lists it before the first of them exists.
-    fn create_dataset(
+    pub(super) fn create_dataset(
         &self,
         writer: &mut Writer,
         pool: &PoolKey,
@@ -324,7 +263,7 @@ impl ArrayFile {
         let names: Vec<String> = [format!("{name}_t"), format!("{name}_c")].into_iter().chain(elements).collect();
         let slots = format!("{name}_h");
         let members = names.iter().cloned().chain([name.clone(), slots.clone()]).collect();
-        made.push(NewDataset { name: name.clone(), members });
+        made.push(NewDataset { name: name.clone(), members, addresses: None });
         let numbered = names.iter().zip(&shape).zip(first..);
         let dimensions: Vec<_> =
             numbered.map(|((name, &len), number)| group.create_scale(name, len, number)).collect::<Result<_>>()?;
@@ -339,7 +278,9 @@ impl ArrayFile {
             fill: &fill(pool.dtype),
             pipeline: &pipeline,
         })?;
-        Ok((data, group.create_strings(&slots, &dimensions[1])?))
+        let hashes = group.create_strings(&slots, &dimensions[1])?;
+        made.last_mut().expect("pushed above").addresses = Some((data.address()?, hashes.address()?));
+        Ok((data, hashes))
     }
 
     /// The first of `count` numbers that no dimension has.
@@ -356,15 +297,16 @@ impl ArrayFile {
     }
 
     /// Takes datasets that were made, filled and flushed into the index.
-    fn enter(&self, made: &[NewDataset]) -> Result<()> {
+    pub(super) fn enter(&self, made: &[NewDataset]) -> Result<()> {
         if made.is_empty() {
             return Ok(());
         }
         let file = Hdf5File::open(self.source.clone())?;
         let load = |new: &NewDataset| {
-            let pool = PoolKey::from_name(&new.name)
-                .ok_or_else(|| Error::Integrity(format!("{} is no name of a dataset", new.name)))?;
-            open::load(&file, &new.name, &pool).map(Arc::new)
+            let pool = PoolKey::from_name(&new.name).zip(new.addresses);
+            let (pool, addresses) =
+                pool.ok_or_else(|| Error::Integrity(format!("the dataset {} is incomplete", new.name)))?;
+            open::load(&file, &new.name, &pool, addresses).map(Arc::new)
         };
         let datasets: Vec<_> = made.iter().map(load).collect::<Result<_>>()?;
         let mut index = self.index.write();
@@ -386,6 +328,7 @@ impl ArrayFile {
     }
 
     fn remove_columns(&self, writer: &mut Writer, hashes: &[ArrayHash]) -> Result<()> {
+        self.waiting.lock().remove_all(hashes);
         let mut datasets: BTreeMap<String, (Arc<PackedDataset>, BTreeSet<usize>)> = BTreeMap::new();
         {
             let mut index = self.index.write();

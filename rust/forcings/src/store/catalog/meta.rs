@@ -13,6 +13,8 @@ pub(crate) enum MetaKey {
     Generation,
     /// The highest row id that was ever issued.
     LastId,
+    /// There while the array file may hold arrays that lost their last row.
+    Unfreed,
 }
 
 impl MetaKey {
@@ -21,6 +23,7 @@ impl MetaKey {
             MetaKey::PairId => "pair_id",
             MetaKey::Generation => "generation",
             MetaKey::LastId => "last_id",
+            MetaKey::Unfreed => "unfreed",
         }
     }
 }
@@ -47,6 +50,25 @@ impl Catalog {
             .and_then(|mut s| s.execute([key.name(), value]))
             .map_err(|e| self.failure(e))
             .map(drop)
+    }
+
+    /// Removes `key`.
+    pub(crate) fn remove_meta(&self, key: MetaKey) -> Result<()> {
+        self.connection
+            .prepare_cached("DELETE FROM forcings_meta WHERE key = ?1")
+            .and_then(|mut s| s.execute([key.name()]))
+            .map_err(|e| self.failure(e))
+            .map(drop)
+    }
+
+    /// How often the pair was committed; a pair of another writer, never.
+    pub(crate) fn generation(&self) -> Result<u64> {
+        match self.meta(MetaKey::Generation)? {
+            None => Ok(0),
+            Some(text) => text
+                .parse()
+                .map_err(|_| self.damage(format_args!("forcings_meta has `{text}` as generation, which is no number"))),
+        }
     }
 
     /// Whether ids were issued that the file does not know of. Undoing a transaction does not take ids back.

@@ -28,10 +28,15 @@ pub(crate) use relations::End;
 pub use relations::{Association, AssociationFilter, Entity, Relation};
 pub use summary::{Counts, ForecastParameters, Summary};
 
+use crate::store::h5::disk;
 use crate::{Error, Result};
 use rusqlite::{Connection, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// Pages that a writer keeps in memory, KiB: the ends of every index of a million rows, which the default of 2 MiB is far
+/// from. They are taken as they are used.
+const CACHE_KIB: i64 = 64 << 10;
 
 /// How long SQLite waits for another process that reads or writes the catalog.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -168,7 +173,9 @@ impl Catalog {
     }
 
     fn execute(&self, sql: &str) -> Result<()> {
-        self.connection.prepare_cached(sql).and_then(|mut s| s.execute([])).map_err(|e| self.failure(e)).map(drop)
+        disk::step(&self.path, disk::Step::Statement(sql), || {
+            self.connection.prepare_cached(sql).and_then(|mut s| s.execute([])).map_err(|e| self.failure(e)).map(drop)
+        })
     }
 
     fn failure(&self, source: rusqlite::Error) -> Error {
@@ -202,6 +209,7 @@ fn configured(connection: Connection, read_only: bool) -> rusqlite::Result<Conne
     if !read_only {
         // Never a write-ahead log: after a commit the one file is the whole catalog.
         connection.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))?;
+        connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         // Syncs the folder too, so that a commit cannot be undone by a journal that a power failure brings back.
         connection.pragma_update(None, "synchronous", "EXTRA")?;
     }

@@ -1,8 +1,6 @@
 //! The bytes under the array file: what a file must be able to do for HDF5 to live in it, and a file held in memory.
 //!
-//! Layers can be stacked. One that keeps before-images would save a page in `write_at` before the first change below the
-//! last committed end, treat `set_len` as a logical end until `commit`, forget the images in `commit`, and restore them
-//! when it is dropped, or opened again, without one. Fault injection and recording wrap the same calls.
+//! Layers are stacked: `JournalFile` over `PlainFile` makes commits whole, `Overlay` takes what a layer has refused.
 
 use crate::chunks::ByteSource;
 use crate::{Error, Result};
@@ -30,11 +28,28 @@ pub(crate) trait FileLayer: ByteSource {
     /// `Io` from the system; the state of the disk is then unknown.
     fn sync(&self) -> Result<()>;
 
-    /// Declares the bytes written so far a state of the file that opens: HDF5 was flushed.
+    /// Brings every change to the disk, in such a way that all of them since the last [`FileLayer::finish`] are undone
+    /// when the file is next opened, unless its owner says then that they count. A layer that cannot undo only syncs.
+    ///
+    /// # Errors
+    /// `Io` from the system. The layer refuses every later change then.
+    fn prepare(&self) -> Result<()> {
+        self.sync()
+    }
+
+    /// The changes that were prepared count: they are not undone any more.
+    ///
+    /// # Errors
+    /// `Io` from the system. The changes count all the same.
+    fn finish(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Leaves nothing beside the file that is of no use any more.
     ///
     /// # Errors
     /// `Io` from the system.
-    fn commit(&self) -> Result<()> {
+    fn tidy(&self) -> Result<()> {
         Ok(())
     }
 
@@ -44,6 +59,9 @@ pub(crate) trait FileLayer: ByteSource {
     /// Gives the lock up, for handles that outlive the store. Later reads and writes are `Closed` errors, since others may
     /// have changed the file by then.
     fn release(&self);
+
+    /// The name of the file is another file's from here on; this one is only read until its last handle goes.
+    fn detach(&self) {}
 
     /// The same file as a source of bytes.
     fn into_source(self: Arc<Self>) -> Arc<dyn ByteSource>;

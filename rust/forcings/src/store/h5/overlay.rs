@@ -3,14 +3,13 @@
 //! state of its last commit as far as the layer below can promise one.
 
 use super::layer::FileLayer;
+use super::pages::{pieces, Page, PAGE};
 use crate::chunks::ByteSource;
 use crate::Result;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-
-const PAGE: usize = 4096;
 
 /// The bytes of `base` with changes on top that are held in memory.
 pub(super) struct Overlay {
@@ -19,7 +18,7 @@ pub(super) struct Overlay {
 }
 
 struct Changes {
-    pages: BTreeMap<u64, Box<[u8; PAGE]>>,
+    pages: BTreeMap<u64, Page>,
     len: u64,
     /// The base is zeros from here on: the shortest length that was set.
     base_len: u64,
@@ -31,7 +30,7 @@ impl Overlay {
         Overlay { base, changes: Mutex::new(Changes { pages: BTreeMap::new(), len, base_len: len }) }
     }
 
-    fn page(&self, changes: &Changes, number: u64) -> Result<Box<[u8; PAGE]>> {
+    fn page(&self, changes: &Changes, number: u64) -> Result<Page> {
         if let Some(page) = changes.pages.get(&number) {
             return Ok(page.clone());
         }
@@ -43,18 +42,6 @@ impl Overlay {
         }
         Ok(page)
     }
-}
-
-/// The pages that `len` bytes at `offset` touch: the page, where in it, and how many bytes.
-fn pieces(offset: u64, len: usize) -> impl Iterator<Item = (u64, usize, usize)> {
-    let mut done = 0;
-    std::iter::from_fn(move || {
-        let at = offset + done as u64;
-        let within = (at % PAGE as u64) as usize;
-        let count = (len - done).min(PAGE - within);
-        done += count;
-        (count > 0).then_some((at / PAGE as u64, within, count))
-    })
 }
 
 impl ByteSource for Overlay {

@@ -1,11 +1,10 @@
 //! The array file on disk, as it is: `pread`, `pwrite`, and the lock that keeps a second writer out.
 
-use super::holder;
 use super::layer::FileLayer;
+use super::{disk, holder, lock};
 use crate::chunks::ByteSource;
 use crate::{Error, Result};
 use std::fs::{File, OpenOptions};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,6 +18,8 @@ pub(crate) struct PlainFile {
     len: AtomicU64,
     writable: bool,
     released: AtomicBool,
+    /// Whether its name is another file's, and so is what says who holds it.
+    detached: AtomicBool,
 }
 
 impl PlainFile {
@@ -28,7 +29,28 @@ impl PlainFile {
     /// `Io` when there is no such file or the system refuses, `StoreInUse` when another handle holds it.
     pub(crate) fn open(path: impl AsRef<Path>, read_only: bool) -> Result<Self> {
         let path = path.as_ref();
-        Self::locked(path, OpenOptions::new().read(true).write(!read_only), !read_only)
+        let file = Self::locked(path, OpenOptions::new().read(true).write(!read_only), !read_only)?;
+        if !read_only {
+            holder::announce(path);
+        }
+        Ok(file)
+    }
+
+    /// Opens the file at `at` for both, under the name `path` that it is about to get from a file that this process holds:
+    /// [`PlainFile::attach`] says when it has.
+    ///
+    /// # Errors
+    /// As [`PlainFile::open`].
+    pub(crate) fn adopt(at: &Path, path: &Path) -> Result<Self> {
+        let mut file = Self::locked(at, OpenOptions::new().read(true).write(true), true)?;
+        file.path = path.to_path_buf();
+        file.detach();
+        Ok(file)
+    }
+
+    /// The file has got its name.
+    pub(crate) fn attach(&self) {
+        self.detached.store(false, Ordering::SeqCst);
     }
 
     /// Makes an empty file, or empties the one that is there if `overwrite` says so.
@@ -38,18 +60,23 @@ impl PlainFile {
     /// it, `Io` when the system refuses.
     pub(crate) fn create(path: impl AsRef<Path>, overwrite: bool) -> Result<Self> {
         let path = path.as_ref();
-        let file = Self::locked(path, OpenOptions::new().read(true).write(true).create(true).truncate(false), true)?;
+        drop(disk::open_or_create(path)?);
+        let file = Self::open(path, false)?;
         if file.len() > 0 && !overwrite {
             return Err(Error::StoreExists { path: path.to_path_buf() });
         }
-        file.set_len(0)?;
+        if file.len() > 0 {
+            file.set_len(0)?;
+        }
         Ok(file)
     }
 
     fn locked(path: &Path, options: &OpenOptions, writable: bool) -> Result<Self> {
         loop {
             let file = options.open(path).map_err(|e| Error::io(path, e))?;
-            lock(&file, path, writable)?;
+            if !lock::try_lock(&file, writable).map_err(|e| Error::io(path, e))? {
+                return Err(Error::StoreInUse(holder::in_use(path, writable)));
+            }
             let meta = file.metadata().map_err(|e| Error::io(path, e))?;
             if meta.is_dir() {
                 return Err(Error::io(path, std::io::ErrorKind::IsADirectory.into()));
@@ -59,11 +86,15 @@ impl PlainFile {
             if (current.dev(), current.ino()) != (meta.dev(), meta.ino()) {
                 continue;
             }
-            if writable {
-                holder::announce(path);
-            }
             let (path, len) = (path.to_path_buf(), AtomicU64::new(meta.len()));
-            return Ok(PlainFile { file, path, len, writable, released: AtomicBool::new(false) });
+            return Ok(PlainFile {
+                file,
+                path,
+                len,
+                writable,
+                released: AtomicBool::new(false),
+                detached: AtomicBool::new(false),
+            });
         }
     }
 
@@ -114,20 +145,20 @@ impl ByteSource for PlainFile {
 impl FileLayer for PlainFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.check_writable()?;
-        self.file.write_all_at(bytes, offset).map_err(|e| Error::io(&self.path, e))?;
+        disk::write_at(&self.file, &self.path, offset, bytes)?;
         self.len.fetch_max(offset + bytes.len() as u64, Ordering::AcqRel);
         Ok(())
     }
 
     fn set_len(&self, len: u64) -> Result<()> {
         self.check_writable()?;
-        self.file.set_len(len).map_err(|e| Error::io(&self.path, e))?;
+        disk::set_len(&self.file, &self.path, len)?;
         self.len.store(len, Ordering::Release);
         Ok(())
     }
 
     fn sync(&self) -> Result<()> {
-        self.file.sync_all().map_err(|e| Error::io(&self.path, e))
+        disk::sync(&self.file, &self.path)
     }
 
     fn writable(&self) -> bool {
@@ -138,32 +169,18 @@ impl FileLayer for PlainFile {
         if self.released.swap(true, Ordering::SeqCst) {
             return;
         }
-        if self.writable {
+        if self.writable && !self.detached.load(Ordering::SeqCst) {
             holder::withdraw(&self.path);
         }
-        // SAFETY: the descriptor belongs to `file`, which lives through the call; flock touches no memory.
-        unsafe { libc::flock(self.file.as_raw_fd(), libc::LOCK_UN) };
+        lock::unlock(&self.file);
+    }
+
+    fn detach(&self) {
+        self.detached.store(true, Ordering::SeqCst);
     }
 
     fn into_source(self: Arc<Self>) -> Arc<dyn ByteSource> {
         self
-    }
-}
-
-/// Takes the lock of the open file: exclusive for a writer, shared for a reader; never waits.
-fn lock(file: &File, path: &Path, writable: bool) -> Result<()> {
-    let kind = if writable { libc::LOCK_EX } else { libc::LOCK_SH };
-    loop {
-        // SAFETY: the descriptor belongs to `file`, which lives through the call; flock touches no memory.
-        if unsafe { libc::flock(file.as_raw_fd(), kind | libc::LOCK_NB) } == 0 {
-            return Ok(());
-        }
-        let error = std::io::Error::last_os_error();
-        match error.kind() {
-            std::io::ErrorKind::Interrupted => {}
-            std::io::ErrorKind::WouldBlock => return Err(Error::StoreInUse(holder::in_use(path, writable))),
-            _ => return Err(Error::io(path, error)),
-        }
     }
 }
 

@@ -7,7 +7,7 @@ mod persist;
 mod relations;
 mod verify;
 
-pub use compact::CompactReport;
+pub use compact::{CompactReport, PhysicalCompaction};
 pub use enumerate::State;
 pub use relations::Associations;
 pub use verify::{Finding, VerifyReport};

@@ -1,6 +1,7 @@
 //! Tests of the operations; what they share.
 
 pub(in crate::store) mod change;
+mod compact;
 pub(in crate::store) mod maintenance;
 mod model;
 mod persist;

@@ -24,7 +24,8 @@ pub struct VerifyReport {
     pub arrays: u64,
     /// Rows that were examined.
     pub series: u64,
-    /// Variables of removed series, which stay in the file. They take space, and harm nothing.
+    /// Arrays of removed series that are still in the file: variables of their own stay until a physical compaction,
+    /// others until the next flush. They take space, and harm nothing.
     pub unused_variables: u64,
     /// What is wrong.
     pub findings: Vec<Finding>,
@@ -136,7 +137,7 @@ impl Check<'_> {
             self.portion(&portion)?;
             let unused = |hash: &&ArrayHash| known.as_ref().is_some_and(|known| !known.contains(*hash));
             for hash in portion.hashes.iter().filter(unused) {
-                match portion.standalone {
+                match portion.standalone || self.session.has_unfreed() {
                     true => self.report.unused_variables += 1,
                     false => self.report.findings.push(Finding::UnreferencedArray { hash: *hash }),
                 }

@@ -162,6 +162,13 @@ fn files_hold_what_was_promised() {
         let listed = all(&copy);
         assert_eq!(listed.len(), 1);
         assert_eq!(copy.read(listed[0].id).unwrap().values, ramp(10));
+        let report = copy.verify().unwrap();
+        assert!(report.is_clean() && report.unused_variables == 1, "{report:?}");
+        drop(copy);
+        store.flush().unwrap();
+        let copy = open_copy(&store, dir.path());
+        let report = copy.verify().unwrap();
+        assert!(report.is_clean() && report.unused_variables == 0, "{report:?}");
         assert!(!holds(&copy, ramp(0).view().hash()));
         drop(copy);
         store.close().unwrap();

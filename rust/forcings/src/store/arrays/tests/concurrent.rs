@@ -27,6 +27,7 @@ fn a_sweep_while_columns_come_and_go_sees_only_right_values() {
         for round in 0..60 {
             // Chunks of both datasets move, and take each other's places.
             let added = [put(&file, &series, 100 + round), put(&file, &other, 200 + round)];
+            file.settle().unwrap();
             put_batch(&file, &other, 300 + 3 * round..303 + 3 * round);
             if round % 2 == 0 {
                 file.remove_many(&added).unwrap();

@@ -9,6 +9,7 @@ fn change(file: &ArrayFile, after: &mut Vec<(ArrayHash, Array)>) -> crate::Resul
     let (series, wide) = (pool(DType::F64, &[], 30), pool(DType::I32, &[4], 30));
     let one = array(&series, 100);
     file.put_one(&series, one.view().hash(), one.view())?;
+    file.settle()?;
     after.push((one.view().hash(), one));
     let many: Vec<Array> = (0..3).map(|seed| array(&wide, seed)).collect();
     let alone = array(&series, 101);
@@ -19,6 +20,7 @@ fn change(file: &ArrayFile, after: &mut Vec<(ArrayHash, Array)>) -> crate::Resul
         assert!(items.iter().all(|(_, hash, _)| !file.contains(hash)), "a batch is all or nothing");
     }
     staged?;
+    file.settle()?;
     after.extend(many.into_iter().chain([alone]).map(|a| (a.view().hash(), a)));
     let own: Vec<Array> = (0..2).map(|seed| array(&pool(DType::I64, &[5], 6), seed)).collect();
     let items: Vec<_> = own.iter().map(|a| (Chunking::Whole, a.view().hash(), a.view())).collect();
@@ -45,6 +47,7 @@ fn a_full_disk_costs_an_error_and_no_wrong_value() {
             (0..3).map(|seed| (put(&file, &series, seed), array(&series, seed))).collect();
         let untouched = pool(DType::F32, &[], 9);
         let safe = (put(&file, &untouched, 7), array(&untouched, 7));
+        file.settle().unwrap();
         layer.left.store(left, Ordering::Relaxed);
         let kept = held.split_off(1);
         let mut after = held;

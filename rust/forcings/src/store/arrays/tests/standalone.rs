@@ -87,6 +87,7 @@ fn the_first_layout_of_an_array_stays() {
             assert!(file.put_one(&pool, hash, array.view()).unwrap());
             assert!(file.put_standalone(&own).unwrap().is_empty());
         }
+        file.settle().unwrap();
         assert_eq!(file.locate(&hash).is_none(), standalone_first);
         assert_eq!(file.read(&hash).unwrap(), array);
         assert_eq!(file.read_slab(&hash, 1, 1..3).unwrap().bytes()[..16], array.bytes()[8..24]);

@@ -200,7 +200,7 @@ fn halves_of_different_times_are_reported() {
     store.close().unwrap();
     fs::rename(&old, &path).unwrap();
     let store = Store::open(&path, &reading()).unwrap();
-    let expected = Finding::Generations { arrays: Some("1".into()), catalog: Some("2".into()) };
+    let expected = Finding::Generations { arrays: Some("1".into()), catalog: Some("3".into()) };
     assert_eq!(findings(&store), [expected]);
 }
 
