@@ -14,6 +14,7 @@ mod cache;
 mod call;
 mod change;
 mod error;
+mod forecast_reader;
 mod group;
 mod guard;
 mod handle;
@@ -42,6 +43,7 @@ pub use change::{
     forcings_store_replace_owner,
 };
 pub use error::forcings_last_error;
+pub use forecast_reader::{forcings_forecast_reader_build, forcings_reader_entries, forcings_reader_slots};
 pub use group::{
     forcings_group_alive, forcings_group_boundaries, forcings_group_build, forcings_group_cancel, forcings_group_close,
     forcings_group_decode_one, forcings_group_is_ready, forcings_group_note_wait, forcings_group_start,
@@ -59,8 +61,8 @@ pub use provider::{
 };
 pub use reader::{
     forcings_buffer_release, forcings_reader_build, forcings_reader_close, forcings_reader_columns,
-    forcings_reader_groups, forcings_reader_index_at, forcings_reader_length, forcings_reader_read,
-    forcings_reader_read_step, forcings_reader_time_at, forcings_reader_values, ForcingsBuffer,
+    forcings_reader_describe, forcings_reader_groups, forcings_reader_index_at, forcings_reader_read,
+    forcings_reader_read_step, forcings_reader_timestamps, forcings_reader_values, ForcingsBuffer,
 };
 pub use relations::{
     forcings_relation_add, forcings_relation_count, forcings_relation_list, forcings_relation_remove,
