@@ -415,6 +415,7 @@ end
 )::Int32
 @foreign forcings_store_check(store::UInt64, out_table::Ptr{Ptr{Cvoid}}, out_job::Ptr{UInt64})::Int32
 @foreign forcings_store_compact(store::UInt64, out_table::Ptr{Ptr{Cvoid}}, out_job::Ptr{UInt64})::Int32
+@foreign forcings_store_compact_physical(store::UInt64, out_table::Ptr{Ptr{Cvoid}}, out_job::Ptr{UInt64})::Int32
 @foreign forcings_store_persist(
     store::UInt64,
     path::Ptr{UInt8},

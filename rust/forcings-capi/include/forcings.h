@@ -342,6 +342,12 @@ int32_t forcings_store_compact(uint64_t store,
                                struct ForcingsTable **out_table,
                                uint64_t *out_job);
 
+// Writes the array file anew with the arrays that series have, and puts it in the place of the old one: a table with one
+// row, `feature_sets_reclaimed`, `bytes_before`, `bytes_after`, the last two of the array file. See `out_job` above.
+int32_t forcings_store_compact_physical(uint64_t store,
+                                        struct ForcingsTable **out_table,
+                                        uint64_t *out_job);
+
 // Writes the store to `path` as a pair of its own. With `overwrite` 1 it replaces the store that is there. See `out_job`
 // above.
 int32_t forcings_store_persist(uint64_t store,

@@ -52,7 +52,8 @@ pub use group::{
 pub use handle::{forcings_handle_is_open, forcings_handle_release, forcings_live_count, forcings_shutdown};
 pub use job::{forcings_job_finish, forcings_job_wait};
 pub use maintenance::{
-    forcings_store_check, forcings_store_compact, forcings_store_persist, forcings_store_state, forcings_store_verify,
+    forcings_store_check, forcings_store_compact, forcings_store_compact_physical, forcings_store_persist,
+    forcings_store_state, forcings_store_verify,
 };
 pub use provider::{
     forcings_provider_close, forcings_provider_describe, forcings_provider_materialize, forcings_provider_open,
