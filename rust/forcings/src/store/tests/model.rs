@@ -22,7 +22,7 @@ use std::ops::Range;
 use trial::Trial;
 
 /// PROPTEST_CASES raises it.
-const CASES: u32 = 48;
+const CASES: u32 = 96;
 
 fn config() -> ProptestConfig {
     let asked = ProptestConfig::default();

@@ -15,13 +15,23 @@ impl Trial {
         let commits = next.and_then(|next| next.commits.clone());
         self.promised.extend(commits.clone());
         match (fate, error) {
-            (Fate::Gone(..), _) => {
+            (Fate::Gone(at, harm), _) => {
                 // The handle goes as the process would: what it still tries to write is lost.
                 self.leave();
+                // The first who opens it may be stopped too.
+                self.disk.let_fail(Fate::Gone(at % 8, harm));
+                drop(Store::open(self.path(), &writable()));
                 self.heal();
                 self.recover();
             }
-            (_, None) => self.heal(),
+            (_, None) => {
+                self.heal();
+                // What fails behind a commit ends the changes of a handle, not the call.
+                if self.store.is_open() && !self.can_go_on() {
+                    self.leave();
+                    self.recover();
+                }
+            }
             (Fate::Once(_, Harm::Refused(_) | Harm::Torn), Some((error, _))) => {
                 self.heal();
                 self.survive(&error, commits.is_some());
