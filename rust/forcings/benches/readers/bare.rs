@@ -7,7 +7,10 @@ use forcings::{formats, Error, Result};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The chunks of the variables of one group.
+/// Where a store keeps its arrays.
+const GROUP: &str = "/time_series/single";
+
+/// The chunks of all arrays of a store.
 pub(crate) struct Bare {
     path: PathBuf,
     tables: Vec<ChunkTable>,
@@ -19,9 +22,9 @@ impl Bare {
     /// Finds the chunks, which [`Bare::run`] is not charged with.
     ///
     /// # Errors
-    /// Those of the file; `Integrity` when the group has no chunks.
-    pub(crate) fn new(path: &Path, group: &str, width: usize) -> Result<Self> {
-        let file = formats::open_group(path, Some(group))?;
+    /// Those of the file; `Integrity` when there are no chunks.
+    pub(crate) fn new(path: &Path, width: usize) -> Result<Self> {
+        let file = formats::open_group(path, Some(GROUP))?;
         let mut tables = Vec::new();
         for variable in 0..file.variables().len() {
             if let Layout::Chunked(table) = &*file.layout(variable)? {
@@ -29,7 +32,7 @@ impl Bare {
             }
         }
         if tables.is_empty() {
-            return Err(Error::Integrity(format!("{}: nothing in {group} has chunks", path.display())));
+            return Err(Error::Integrity(format!("{}: nothing in {GROUP} has chunks", path.display())));
         }
         Ok(Bare { path: path.into(), tables, width })
     }

@@ -76,7 +76,7 @@ impl Case {
             "operation": "bulk_add", "path": theirs, "columns": self.columns, "length": self.steps, "arrays": arrays,
         });
         let written = peer("infrastore", &request).map(|answer| answer.checksum);
-        let bare = Bare::new(&ours, "/time_series/single", self.dtype.width())?;
+        let bare = Bare::new(&ours, self.dtype.width())?;
         let whole = bare.run(&(0..self.steps))?;
         assert!(written.is_none_or(|written| written == whole), "both sides wrote the same values");
         self.walks.iter().try_for_each(|walk| self.time(walk, &bare, &ours, &theirs))

@@ -25,19 +25,19 @@ const GOAL: f64 = 4.0;
 /// Writes the store of each side and times its sweep.
 pub(crate) fn measure(folder: &Path, derived: bool) -> Result<()> {
     let (ours, theirs) = (folder.join("forecasts.nc"), folder.join("forecasts.h5"));
-    let (group, kind) = if derived {
+    let kind = if derived {
         write_derived(&ours)?;
-        ("/time_series/single", "derived from single series")
+        "derived from single series"
     } else {
         write_dense(&ours)?;
-        ("/time_series", "stored as windows")
+        "stored as windows"
     };
     let request = json!({
         "operation": "add_forecasts", "path": theirs, "series": SERIES, "windows": WINDOWS, "horizon": HORIZON,
         "derived": derived,
     });
     let expected = peer("infrastore", &request).map(|answer| answer.checksum);
-    let bare = Bare::new(&ours, group, DType::F64.width())?;
+    let bare = Bare::new(&ours, DType::F64.width())?;
     let [mut bound, mut alone, mut ahead, mut peers]: [Vec<f64>; 4] = Default::default();
     for _ in 0..ROUNDS {
         bound.push(timed(|| bare.run(&(0..HORIZON * WINDOWS)))?.0);
