@@ -1,5 +1,5 @@
 """Builds the peers, runs the benchmarks of the core, prints one table, and writes bench/results.json. Arguments name
-benchmarks (`store`, `sweep`, ...); the other rows of the file then stay as they are.
+benchmarks (`store`, `readers`, ...); the other rows of the file then stay as they are.
 
 Each benchmark prints one JSON object a row on a line of its own (see `FIELDS`); all else it prints goes to the
 terminal. Whether a goal is met is computed here from the times and never stored.

@@ -3,8 +3,9 @@ Time-dependent data for solvers: time series in a content-addressed store, and g
 on native threads, forward and backward in time.
 
 - [`create_store`](@ref), [`add!`](@ref), [`list_series`](@ref): a store of time series in two files
-- [`StaticReader`](@ref): every series' value at an instant, in buffers that are reused
+- [`StaticReader`](@ref), [`ForecastReader`](@ref): every series' value or window at an instant, in buffers that are reused
 - [`Provider`](@ref), [`sample_at`](@ref): gridded files as data at a time
+- [`Cache`](@ref): files behind URLs, fetched once for all processes
 - [`PrefetchGroup`](@ref), [`take!`](@ref take!(::PrefetchGroup, ::Integer)): the coming epochs of many providers
 """
 module Forcings
@@ -18,8 +19,8 @@ export create_store, open_store, memory_store, transaction
 export Owner, SingleTimeSeries, NonSequentialTimeSeries, PersistentTimeSeries
 export Deterministic, DeterministicSingleTimeSeries, Probabilistic, Scenarios
 export add!, read_series, list_series, remove!
-export StaticReader, readstep!
-export Provider, refresh_times, refresh, materialize, sample_at, with_window, DimWindow
+export StaticReader, ForecastReader, readstep!
+export Cache, Provider, refresh_times, refresh, materialize, sample_at, with_window, DimWindow
 export PrefetchGroup, boundaries, start!, cancel!, stats
 
 # What is used while other files are loaded comes first: exception types, signatures, owners.
@@ -45,13 +46,16 @@ include("associations.jl")
 include("summaries.jl")
 include("maintenance.jl")
 include("reader.jl")
+include("forecast_reader.jl")
 include("window.jl")
 include("fields.jl")
+include("cache.jl")
 include("provider.jl")
 include("epochs.jl")
 include("prefetch.jl")
 include("show.jl")
 include("show_series.jl")
+include("show_reader.jl")
 
 function __init__()
     open_library(find_library())

@@ -127,13 +127,21 @@ end
 
 @foreign forcings_reader_build(
     store::UInt64,
-    filter::Ptr{UInt8},
-    filter_len::UInt64,
+    options::Ptr{UInt8},
+    options_len::UInt64,
+    out_reader::Ptr{UInt64},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_forecast_reader_build(
+    store::UInt64,
+    options::Ptr{UInt8},
+    options_len::UInt64,
     out_reader::Ptr{UInt64},
     out_job::Ptr{UInt64},
 )::Int32
 @foreign forcings_reader_close(reader::UInt64)::Int32
-@foreign forcings_reader_length(reader::UInt64, out_length::Ptr{UInt64})::Int32
+@foreign forcings_reader_describe(reader::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32
+@foreign forcings_reader_timestamps(reader::UInt64, out_ms::Ptr{Int64}, capacity::UInt64, out_count::Ptr{UInt64})::Int32
 @foreign forcings_reader_groups(reader::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32
 @foreign forcings_reader_columns(
     reader::UInt64,
@@ -141,20 +149,41 @@ end
     out_table::Ptr{Ptr{Cvoid}},
     out_features::Ptr{Ptr{Cvoid}},
 )::Int32
+@foreign forcings_reader_slots(reader::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32
+@foreign forcings_reader_entries(reader::UInt64, out_table::Ptr{Ptr{Cvoid}}, out_features::Ptr{Ptr{Cvoid}})::Int32
 @foreign forcings_reader_values(
     reader::UInt64,
-    group::UInt64,
+    part::UInt64,
     out_values::Ptr{Ptr{Cvoid}},
     out_len::Ptr{UInt64},
     out_buffer::Ptr{Ptr{Cvoid}},
 )::Int32
 @foreign forcings_reader_read(reader::UInt64, at_ms::Int64)::Int32
 @foreign forcings_reader_read_step(reader::UInt64, step::UInt64)::Int32
-@foreign forcings_reader_time_at(reader::UInt64, step::UInt64, out_ms::Ptr{Int64})::Int32
 @foreign forcings_reader_index_at(reader::UInt64, at_ms::Int64, out_step::Ptr{UInt64})::Int32
 
 @foreign forcings_buffer_release(buffer::Ptr{Cvoid})::Cvoid
 
+@foreign forcings_cache_open(options::Ptr{UInt8}, options_len::UInt64, out_cache::Ptr{UInt64})::Int32
+@foreign forcings_cache_close(cache::UInt64)::Int32
+@foreign forcings_cache_describe(cache::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32
+@foreign forcings_cache_usage(cache::UInt64, out_table::Ptr{Ptr{Cvoid}}, out_job::Ptr{UInt64})::Int32
+@foreign forcings_cache_clear(
+    cache::UInt64,
+    options::Ptr{UInt8},
+    options_len::UInt64,
+    out_files::Ptr{UInt64},
+    out_bytes::Ptr{UInt64},
+    out_job::Ptr{UInt64},
+)::Int32
+
+@foreign forcings_provider_prefetch(
+    provider::UInt64,
+    from::Float64,
+    to::Float64,
+    out_files::Ptr{UInt64},
+    out_job::Ptr{UInt64},
+)::Int32
 @foreign forcings_provider_open(
     options::Ptr{UInt8},
     options_len::UInt64,
@@ -386,6 +415,7 @@ end
 )::Int32
 @foreign forcings_store_check(store::UInt64, out_table::Ptr{Ptr{Cvoid}}, out_job::Ptr{UInt64})::Int32
 @foreign forcings_store_compact(store::UInt64, out_table::Ptr{Ptr{Cvoid}}, out_job::Ptr{UInt64})::Int32
+@foreign forcings_store_compact_physical(store::UInt64, out_table::Ptr{Ptr{Cvoid}}, out_job::Ptr{UInt64})::Int32
 @foreign forcings_store_persist(
     store::UInt64,
     path::Ptr{UInt8},

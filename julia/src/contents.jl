@@ -148,11 +148,15 @@ function take_batch(items, next, batch_bytes)
 end
 
 """
-    read_series(store, id; from = nothing, to = nothing) -> Forcings.Series
-    read_series(store, ids; from = nothing, to = nothing) -> Vector
+    read_series(store, id; from = nothing, to = nothing, as_stored = false) -> Forcings.Series
+    read_series(store, ids; from = nothing, to = nothing, as_stored = false) -> Vector
 
 Reads whole series, or what of them lies in the time from `from` up to, not including, `to`. The result has the type of the
 series; its values are copies. Many at once are faster than one by one.
+
+A forecast derived by [`Forcings.transform_single_time_series!`](@ref) is read as the [`Deterministic`](@ref) that it stands
+for. With `as_stored = true` it is a [`DeterministicSingleTimeSeries`](@ref), with the steps of the series that its windows
+cover: overlapping windows share their values, in memory too.
 
 | type | the part of a range |
 |---|---|
@@ -174,11 +178,17 @@ id = add!(store, Owner(1, "Bus"), SingleTimeSeries("load", DateTime(2030), Hour(
 read_series(store, id; from = DateTime(2030, 1, 1, 12)).values    # the last twelve
 ```
 """
-function read_series(store::Store, id::Integer; from = nothing, to = nothing)
-    return only_one(read_series(store, [id]; from = from, to = to))
+function read_series(store::Store, id::Integer; options...)
+    return only_one(read_series(store, [id]; options...))
 end
 
-function read_series(store::Store, ids::AbstractVector{<:Integer}; from = nothing, to = nothing)
+function read_series(
+    store::Store,
+    ids::AbstractVector{<:Integer};
+    from = nothing,
+    to = nothing,
+    as_stored::Bool = false,
+)
     numbers = convert(Vector{Int64}, ids)
     range = json((from = bound(from), to = bound(to)))
     table, features = Ref{Ptr{Cvoid}}(C_NULL), Ref{Ptr{Cvoid}}(C_NULL)
@@ -194,13 +204,16 @@ function read_series(store::Store, ids::AbstractVector{<:Integer}; from = nothin
             job,
         ),
     )
-    return with_tables((rows, _) -> series_of(rows), table, features)
+    return with_tables((rows, _) -> series_of(rows, as_stored), table, features)
 end
 
-function series_of(table)
+function series_of(table, as_stored)
     isempty(table[:id]) && return Series[]
-    return [series_at(table, i) for i in eachindex(table[:id])]
+    return [as_stored ? series_at(table, i) : windowed(series_at(table, i)) for i in eachindex(table[:id])]
 end
+
+windowed(series) = series
+windowed(forecast::DeterministicSingleTimeSeries) = Deterministic(forecast)
 
 """
     remove!(store, id)

@@ -25,6 +25,7 @@ for (status, name, meaning) in [
         (41, :Catalog, "SQLite refused."),
         (42, :Hdf5, "The HDF5 library refused."),
         (43, :CacheMiss, "The cache is offline and does not hold the resource."),
+        (44, :Transport, "A remote source could not be asked, or its answer not be used."),
         (60, :ReadOnlyStore, "The store was opened for reading only."),
         (61, :StoreInUse, "Another process or handle holds the store."),
         (62, :StoreExists, "There is a store already."),

@@ -238,8 +238,8 @@ A deterministic forecast whose windows are slices of a regular series: window `w
 the whole series.
 
 In a store such a forecast shares the values of a series that is there: [`Forcings.transform_single_time_series!`](@ref)
-derives many at once, [`add!`](@ref) adds the series too where it is missing. It is read with the steps that its windows
-cover. `Deterministic(forecast)` copies the windows.
+derives many at once, [`add!`](@ref) adds the series too where it is missing. [`read_series`](@ref) gives it back as a
+[`Deterministic`](@ref), with `as_stored = true` in this form. `Deterministic(forecast)` copies the windows.
 
 Fields: `series`, `horizon`, `interval`, `count`; `name`, `initial_timestamp`, `resolution` and `time_reference` are those of
 the series.

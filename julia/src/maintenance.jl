@@ -42,6 +42,18 @@ struct CompactReport
 end
 
 """
+    Forcings.PhysicalCompactReport
+
+What [`Forcings.compact!`](@ref) with `physical = true` did: the number of `features_removed`, which no series had any
+more, and the length of the array file before and after, `bytes_before` and `bytes_after`.
+"""
+struct PhysicalCompactReport
+    features_removed::Int
+    bytes_before::Int
+    bytes_after::Int
+end
+
+"""
     Forcings.verify(store) -> Forcings.VerifyReport
 
 Reads every array and every row, and reports each array that is not what was stored, each series without its array, each
@@ -101,21 +113,35 @@ end
 
 """
     Forcings.compact!(store) -> Forcings.CompactReport
+    Forcings.compact!(store; physical = true) -> Forcings.PhysicalCompactReport
 
 Deletes what is left of the features of removed series, and counts the places in the array file that are free for new
-series. The array file does not shrink: [`Forcings.persist`](@ref) copies it as it is.
+series; the array file keeps its length, and [`Forcings.persist`](@ref) copies it as it is.
 
-Throws `Forcings.InvalidParameterError` inside a transaction.
+With `physical = true` the array file is written anew with the arrays that series have, and takes the place of the old one.
+Ids stay, and readers go on. Meanwhile the disk holds both files; a process that ends in between leaves the store as it
+was before, or after. Variables that other software has put into the file are not kept.
+
+Throws `Forcings.InvalidParameterError` inside a transaction, `Forcings.ReadOnlyStoreError`; with `physical = true` also
+`Forcings.IntegrityError` or `Forcings.FormatError` when an array cannot be read. The store is as it was then.
 
 ```julia
 store = memory_store()
 id = add!(store, Owner(1, "Bus"), SingleTimeSeries("load", DateTime(2030), Hour(1), rand(24)); features = (year = 1,))
 remove!(store, id)
 Forcings.compact!(store).features_removed
+Forcings.compact!(store; physical = true).bytes_after
 ```
 """
-function compact!(store::Store)
+function compact!(store::Store; physical::Bool = false)
     table = Ref{Ptr{Cvoid}}(C_NULL)
+    if physical
+        background(job -> forcings_store_compact_physical(store, table, job))
+        return with_tables(table) do report
+            columns = (:feature_sets_reclaimed, :bytes_before, :bytes_after)
+            PhysicalCompactReport(map(column -> report[column][1], columns)...)
+        end
+    end
     background(job -> forcings_store_compact(store, table, job))
     return with_tables(table) do report
         CompactReport(report[:slots_reclaimed][1], report[:feature_sets_reclaimed][1], bytes_on_disk(store))
@@ -185,5 +211,19 @@ function Base.show(io::IO, ::MIME"text/plain", report::CompactReport)
     print(io, "\n  free slots       ", report.free_slots)
     print(io, "\n  features removed ", report.features_removed)
     report.bytes === missing || print(io, "\n  on disk          ", Base.format_bytes(report.bytes))
+    return nothing
+end
+
+function Base.show(io::IO, report::PhysicalCompactReport)
+    print(io, "PhysicalCompactReport(", Base.format_bytes(report.bytes_before), " to ")
+    print(io, Base.format_bytes(report.bytes_after), ", ", count_of(report.features_removed, "feature"), " removed)")
+    return nothing
+end
+
+function Base.show(io::IO, ::MIME"text/plain", report::PhysicalCompactReport)
+    print(io, "PhysicalCompactReport")
+    print(io, "\n  features removed ", report.features_removed)
+    print(io, "\n  array file       ", Base.format_bytes(report.bytes_after))
+    print(io, ", before ", Base.format_bytes(report.bytes_before))
     return nothing
 end

@@ -19,6 +19,7 @@ end
 Derives a forecast from every `SingleTimeSeries` that matches, all or, on an error, none: its windows are slices of the
 series, `horizon` long, that begin every `interval`. No values are copied. A series has as many windows as fit into it;
 with an interval of zero it is one window, which must be the whole series. Transforming again adds nothing.
+[`read_series`](@ref) gives a derived forecast back as a [`Deterministic`](@ref).
 
 - `horizon`, `interval`: periods that are whole numbers of steps, the interval no longer than the horizon
 - `filters`: as those of [`list_series`](@ref)
@@ -30,7 +31,7 @@ the way; `Forcings.IntegrityError` when series of one resolution are on differen
 store = memory_store()
 add!(store, Owner(1, "Bus"), SingleTimeSeries("load", DateTime(2030), Hour(1), rand(48)))
 report = Forcings.transform_single_time_series!(store, Hour(24), Hour(12); name = "load")
-length(report.ids)
+read_series(store, report.ids[1])[DateTime(2030, 1, 1, 12)]       # 24 values
 ```
 """
 function transform_single_time_series!(store::Store, horizon, interval; filters...)

@@ -17,24 +17,6 @@ function Base.show(io::IO, ::MIME"text/plain", store::Store)
     return nothing
 end
 
-function Base.show(io::IO, reader::StaticReader)
-    isopen(reader) || return print(io, "StaticReader(closed)")
-    columns = sum(Int[g.columns for g in reader.groups])
-    print(io, "StaticReader(", count_of(columns, "series"), ", ", count_of(reader.length, "step"), ")")
-    return nothing
-end
-
-function Base.show(io::IO, ::MIME"text/plain", reader::StaticReader)
-    show(io, reader)
-    isopen(reader) || return nothing
-    reader.length > 0 && print(io, "\n  from ", time_at(reader, 1), " to ", time_at(reader, reader.length))
-    for (i, g) in enumerate(reader.groups)
-        print(io, "\n  group ", i, ": ", g.columns, " × ", g.element_type)
-        isempty(g.element_shape) || print(io, " of shape ", g.element_shape)
-    end
-    return nothing
-end
-
 function Base.show(io::IO, p::Provider)
     isopen(p) || return print(io, "Provider(closed)")
     print(io, "Provider(", files_of(p), ", ", count_of(length(refresh_times(p)), "time"), ")")

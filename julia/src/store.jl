@@ -18,8 +18,8 @@ end
 Creates a store: the array file at `path` (NetCDF-4) and the catalog beside it. The second form closes the store when
 `f(store)` returns or throws, and returns what `f` returned.
 
-- `compression`: `"none"`, or `"deflate:LEVEL:shuffle"` and `"deflate:LEVEL:noshuffle"` with a level from 0 to 9; the
-  library's own choice if `nothing`
+- `compression`: `"none"`, or `"deflate:LEVEL:shuffle"` and `"deflate:LEVEL:noshuffle"` with a level from 0 to 9; `nothing`
+  means `"deflate:3:shuffle"`. Shuffling sorts the bytes of the values by their place, which helps most of them
 - `durable`: with `false` the disk holds what [`flush`](@ref), [`close`](@ref) or an outermost [`transaction`](@ref) has
   returned from; with `true` also every change outside a transaction, such as [`add!`](@ref), that has returned
 - `overwrite`: replaces the store that is at `path`; a file that is no store is never replaced
@@ -42,8 +42,9 @@ end
     open_store(path; read_only = false, durable = false) -> Store
     open_store(f, path; ...)
 
-Opens the store whose array file is `path`. One process may write it at a time, or many read it. The second form closes
-the store when `f(store)` returns or throws, and returns what `f` returned.
+Opens the store whose array file is `path`, and first undoes or finishes what a process that was killed had begun to
+write. One process may write a store at a time, or many read it. `durable` is that of [`create_store`](@ref): nothing of
+it is kept in the files. The second form closes the store when `f(store)` returns or throws, and returns what `f` returned.
 
 Throws `Forcings.IoError` or `Forcings.NotFoundError` when half of it is missing, `Forcings.StoreInUseError` when another
 handle holds it, `Forcings.IncompatibleFormatError` or `Forcings.FormatError` for other files.

@@ -28,14 +28,22 @@ function refuses(f, type, parts...)
 end
 
 # Runs a script of this folder in a process of its own; what it prints, and whether it exited with 0.
-function child(script, arguments...; threads = Threads.nthreads(), options = ``)
+function child(script, arguments...; options...)
     output = IOBuffer()
+    process = run(pipeline(
+        ignorestatus(child_command(script, arguments...; options...));
+        stdout = output,
+        stderr = output,
+    ))
+    return String(take!(output)), success(process)
+end
+
+function child_command(script, arguments...; threads = Threads.nthreads(), options = ``)
     command = `$(Base.julia_cmd()) $options --startup-file=no --project=$(Base.active_project())`
     command = `$command $(joinpath(TESTS, script)) $(string.(arguments))`
     environment = copy(ENV)
     environment["JULIA_NUM_THREADS"] = string(threads)
-    process = run(pipeline(ignorestatus(setenv(command, environment)); stdout = output, stderr = output))
-    return String(take!(output)), success(process)
+    return setenv(command, environment)
 end
 
 # Equal bit for bit: names, dimensions, attributes, types and elements, NaN for NaN.

@@ -1,4 +1,4 @@
-# Checking, compacting and copying stores; transactions over many operations; what a killed process leaves behind.
+# Checking, compacting and copying stores; transactions over many operations.
 
 include("common.jl")
 
@@ -32,6 +32,49 @@ end
         @test occursin("on disk", repl(compacted)) == (store.path !== nothing)
         add!(store, Owner(9, "Bus"), hours(ones(25)))
         @test refuses(() -> Forcings.check_consistency(store), Forcings.IntegrityError, "25", "24")
+    end
+end
+
+@testset "a store is written anew without what is unused" begin
+    each_store() do store
+        series(n) = hours(Float64.((1:2000).^2 .% 1009 .* n); name = "n$n")
+        ids = add!(store, [(Owner(n, "Bus"), series(n), (features = (n = n,),)) for n in 1:40])
+        flush(store)
+        remove!(store, ids[1:2:end])
+        kept = ids[2:2:end]
+        reader = StaticReader(store; owner_type = "Bus", resolution = Hour(1))
+        before = copy(values(readstep!(reader, 7), 1))
+        @test refuses(Forcings.InvalidParameterError, "compact", "transaction") do
+            transaction(s -> Forcings.compact!(s; physical = true), store)
+        end
+        on_disk() = store.path === nothing ? missing : filesize(store.path)
+        length_before = on_disk()
+        report = Forcings.compact!(store; physical = true)
+        @test report isa Forcings.PhysicalCompactReport && report.features_removed == 20
+        @test report.bytes_after < report.bytes_before
+        @test isequal(on_disk(), store.path === nothing ? missing : report.bytes_after)
+        @test store.path === nothing || length_before == report.bytes_before
+        @test read_series(store, kept) == map(series, 2:2:40)
+        @test values(readstep!(reader, 7), 1) == before == [series(n).values[7] for n in 2:2:40]
+        @test values(readstep!(reader, 2000), 1) == [series(n).values[2000] for n in 2:2:40]
+        found = Forcings.verify(store)
+        @test (found.findings, found.unused_variables) == ([], 0)
+        again = Forcings.compact!(store; physical = true)
+        @test (again.features_removed, again.bytes_before) == (0, report.bytes_after)
+        size(bytes) = Base.format_bytes(bytes)
+        @test sprint(show, report) ==
+            "PhysicalCompactReport($(size(report.bytes_before)) to $(size(report.bytes_after)), 20 features removed)"
+        @test repl(report) ==
+            "PhysicalCompactReport\n  features removed 20\n" *
+                "  array file       $(size(report.bytes_after)), before $(size(report.bytes_before))"
+        @test add!(store, Owner(99, "Bus"), series(99)) > maximum(ids)
+        store.path === nothing && return
+        close(store)
+        @test sort(readdir(dirname(store.path))) == ["s.nc", "s.nc.sqlite"]
+        open_store(store.path; read_only = true) do reopened
+            @test read_series(reopened, kept) == map(series, 2:2:40)
+            @test refuses(() -> Forcings.compact!(reopened; physical = true), Forcings.ReadOnlyStoreError, "read")
+        end
     end
 end
 
@@ -165,21 +208,6 @@ end
         transaction(s -> (add!(s, Owner(1, "Bus"), hours([1.0])); close(s)), store)
     end
     @test open_store(owners_in, path) == []
-end
-
-@testset "a killed process leaves what was promised" begin
-    for (durable, expected) in ((true, [1, 2, 3, 4]), (false, [1, 2, 3]))
-        path = joinpath(mktempdir(), "s.nc")
-        output, good = child("child_killed.jl", path, durable)
-        @test (output, good) == ("", false)
-        open_store(path) do store
-            @test owners_in(store) == expected
-            @test list_series(store; owner = 1)[1].name == (durable ? "demand" : "load")
-            @test [read_series(store, row.id).values[1] for row in list_series(store)] == expected
-            # An array whose row was not committed takes space, no more.
-            @test all(finding -> finding.kind === :unreferenced_array, Forcings.verify(store).findings)
-        end
-    end
 end
 
 @testset "a store in use names its holder" begin

@@ -27,7 +27,7 @@ end
         @test all(row -> row.type === :DeterministicSingleTimeSeries, rows)
         @test [row.features["n"] for row in rows] == [2, 1, 3]
         forecast = read_series(store, one.ids[1])
-        @test forecast isa DeterministicSingleTimeSeries && length(forecast) == 3
+        @test forecast isa Deterministic && length(forecast) == 3
         @test forecast[2] == read_series(store, ids[2]).values[13:36]
         @test Forcings.transform_single_time_series!(store, Hour(24), Hour(12); name = "none").sources == 0
         @test Forcings.intervals(store) == [Hour(12)]

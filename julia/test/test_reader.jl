@@ -56,23 +56,48 @@ end
     end
 end
 
-@testset "a step allocates next to nothing" begin
+# What a loop over all steps, by `read!`, by `readstep!` and by `for`, allocates when it runs again.
+function walk(reader, times)
+    total = 0.0
+    for (step, t) in enumerate(times)
+        readstep!(reader, step)
+        total += values(reader, 1)[1]
+        read!(reader, t)
+        total += values(reader)[1][end]
+    end
+    for (t, row) in reader
+        total += row[1][1]
+    end
+    return total
+end
+
+function allocated(reader)
+    times = Forcings.timestamps(reader)
+    walk(reader, times)
+    return @allocated walk(reader, times)
+end
+
+@testset "a step allocates nothing" begin
     memory_store() do store
         add!(store, [(Owner(bus, "Bus"), series("load", load(bus, 100))) for bus in 1:1000])
-        reader = StaticReader(store; resolution = Hour(1))
-        function sweep(reader)
-            total = 0.0
-            for step in 1:100
-                readstep!(reader, step)
-                total += values(reader, 1)[1000]::Float64
-            end
-            return total
+        add!(store, [(Owner(bus, "Bus"), series("cost", rand(50, 2); resolution = Minute(30))) for bus in 1:3])
+        add!(store, [(Owner(bus, "Bus"), series("on", isodd.(bus .+ (1:50)); resolution = Minute(30))) for bus in 1:3])
+        times = DateTime(2030) .+ Day.(1:100)
+        add!(store, [(Owner(bus, "Bus"), NonSequentialTimeSeries("outage", times, rand(100))) for bus in 1:3])
+        add!(
+            store,
+            [(Owner(bus, "Bus"), PersistentTimeSeries("price", times[1:(bus * 30)], rand(30bus))) for bus in 1:3],
+        )
+        for reader in (
+                StaticReader(store; resolution = Hour(1)),
+                StaticReader(store; resolution = Hour(1), readahead = 0),
+                StaticReader(store; resolution = Hour(1), start = DateTime(2030, 1, 2), extent = 50),
+                StaticReader(store; resolution = Minute(30)),
+                StaticReader(store; type = NonSequentialTimeSeries),
+                StaticReader(store; type = PersistentTimeSeries),
+            )
+            @test allocated(reader) <= 64
         end
-        at(reader, t) = (read!(reader, t); nothing)
-        sweep(reader), at(reader, DateTime(2030))
-        @test sweep(reader) == sum(1_000_000 .+ (1:100))
-        @test (@allocated sweep(reader)) <= 100 * 64
-        @test (@allocated at(reader, DateTime(2030))) <= 64
     end
 end
 
@@ -102,7 +127,23 @@ end
         empty = StaticReader(store; resolution = Hour(1), name = "nothing")
         @test length(empty) == 0 && isempty(Forcings.groups(empty)) && isempty(collect(empty))
         @test thrown(() -> read!(empty, DateTime(2030))) isa Forcings.ForcingsError
-        @test_throws UndefKeywordError StaticReader(store)
+        @test refuses(() -> readstep!(empty, 1), Forcings.NotFoundError, "matched no SingleTimeSeries")
+        @test refuses(() -> StaticReader(store), Forcings.InvalidParameterError, "resolution")
+        @test refuses(
+            () -> StaticReader(store; resolution = Hour(1), extent = -1),
+            Forcings.InvalidParameterError,
+            "extent",
+        )
+        @test refuses(
+            () -> StaticReader(store; resolution = Hour(1), readahead = 1.5),
+            Forcings.InvalidParameterError,
+            "readahead",
+        )
+        @test refuses(
+            () -> StaticReader(store; type = Deterministic, resolution = Hour(1)),
+            Forcings.InvalidParameterError,
+            "ForecastReader",
+        )
     end
 end
 
@@ -143,4 +184,136 @@ end
         remove!(store, list_series(store; owner = 2, name = "load")[1].id)
         @test thrown(() -> foreach(step -> readstep!(reader, step), 1:24)) isa Forcings.ForcingsError
     end
+end
+
+# The values of a column, as `s[t]` has them.
+column(v::AbstractVector, c) = v[c]
+column(v, c) = selectdim(v, 1, c)
+
+# Every step of a reader, there and back, is what the series have.
+function agrees(store, reader)
+    times = Forcings.timestamps(reader)
+    stored = [
+        read_series(store, [e.id for e in Forcings.entries(reader, g)])
+        for g in eachindex(Forcings.groups(reader))
+    ]
+    return all([eachindex(times); reverse(eachindex(times))]) do step
+        isodd(step) ? readstep!(reader, step) : read!(reader, times[step])
+        all(enumerate(stored)) do (g, columns)
+            all(c -> column(values(reader, g), c) == columns[c][times[step]], eachindex(columns))
+        end
+    end
+end
+
+@testset "every type of series" begin
+    memory_store() do store
+        times = [DateTime(2030, 1, 3, 7, 30), DateTime(2030, 2, 11), DateTime(2030, 2, 12)]
+        for bus in 1:3
+            owner = Owner(bus, "Bus")
+            add!(store, owner, series("load", rand(40)))
+            add!(store, owner, series("limits", rand(Int64, 40, 2, 3)))
+            add!(store, owner, NonSequentialTimeSeries("outage", times, rand(3)))
+            add!(store, owner, NonSequentialTimeSeries("kind", times, rand(Int32, 3, 2)))
+            add!(store, owner, PersistentTimeSeries("price", times[1:bus], rand(bus)))
+        end
+        regular = StaticReader(store; resolution = Hour(1))
+        @test agrees(store, regular)
+        @test (regular.type, regular.resolution, regular.time_reference) == (:SingleTimeSeries, Hour(1), nothing)
+        @test Forcings.index_at(regular, datetime2unix(DateTime(2030, 1, 1, 2))) == 3
+
+        listed = StaticReader(store; type = NonSequentialTimeSeries)
+        @test Forcings.timestamps(listed) == times && listed.resolution === nothing
+        @test agrees(store, listed)
+        @test size(values(listed, group_of(listed, Int32))) == (3, 2)
+        @test refuses(() -> read!(listed, DateTime(2030, 2, 11, 1)), Forcings.OffGridError, "2030-02-11")
+        @test refuses(
+            () -> StaticReader(store; type = NonSequentialTimeSeries, resolution = Hour(1)),
+            Forcings.InvalidParameterError,
+            "no resolution",
+        )
+        add!(store, Owner(9, "Bus"), NonSequentialTimeSeries("outage", times[1:2], rand(2)))
+        @test refuses(
+            () -> StaticReader(store; type = NonSequentialTimeSeries),
+            Forcings.InvalidParameterError,
+            "outage",
+            "2 different",
+        )
+        @test agrees(store, StaticReader(store; type = PersistentTimeSeries, owner = 3))
+    end
+end
+
+@testset "step functions have a union of breakpoints" begin
+    memory_store() do store
+        months(n...) = [DateTime(2030, m) for m in n]
+        add!(store, Owner(1, "Fuel"), PersistentTimeSeries("gas", months(1, 3, 6), [1.0, 2.0, 3.0]))
+        add!(store, Owner(2, "Fuel"), PersistentTimeSeries("coal", months(2, 3), [10.0, 20.0]))
+        reader = StaticReader(store; type = PersistentTimeSeries)
+        @test Forcings.timestamps(reader) == months(1, 2, 3, 6)
+        @test [copy(values(readstep!(reader, i), 1)) for i in [2:4; 4:-1:2]] ==
+            [[1, 10], [2, 20], [3, 20], [3, 20], [2, 20], [1, 10]]
+        @test values(read!(reader, DateTime(2030, 4, 15)), 1) == [2, 20]
+        @test values(read!(reader, DateTime(2040)), 1) == [3, 20]
+        @test Forcings.index_at(reader, DateTime(2030, 4, 15)) == 3
+        @test refuses(() -> readstep!(reader, 1), Forcings.OffGridError, "coal", "first breakpoint", "2030-02-01")
+        @test refuses(() -> values(reader, 1), Forcings.InvalidParameterError, "read an instant first")
+        @test refuses(() -> collect(reader), Forcings.OffGridError, "coal")
+        @test refuses(() -> Forcings.index_at(reader, DateTime(2029)), Forcings.OffGridError, "2029")
+        @test refuses(
+            () -> StaticReader(store; type = PersistentTimeSeries, start = DateTime(2030)),
+            Forcings.InvalidParameterError,
+            "start",
+        )
+    end
+end
+
+@testset "windows" begin
+    memory_store() do store
+        hour(h) = DateTime(2030) + Hour(h)
+        add!(store, Owner(1, "Bus"), series("year", 1.0:24.0))
+        add!(store, Owner(2, "Bus"), series("late", 100.0 .+ (1:10); initial = hour(1)))
+        window(; options...) = StaticReader(store; resolution = Hour(1), options...)
+        @test refuses(() -> window(), Forcings.InvalidParameterError, "year", "late", "start", "extent", "length")
+        reader = window(start = hour(3))
+        @test Forcings.timestamps(reader) == hour.(3:10)
+        @test agrees(store, reader)
+        @test values(readstep!(reader, 1), 1) == [4, 103]
+        for start in (hour(3), Forcings.Utc(hour(3)))
+            @test Forcings.timestamps(window(start = start, extent = 4)) == hour.(3:6)
+        end
+        refused(parts...; options...) = refuses(() -> window(; options...), Forcings.InvalidParameterError, parts...)
+        @test refused("late", "9 steps", "at most 8"; start = hour(3), extent = 9)
+        @test refused("late"; start = hour(0))
+        @test refused("no step"; start = hour(3) + Minute(30))
+        @test refused("start"; extent = 4)
+        @test refused("0 steps"; start = hour(3), extent = 0)
+        @test refused("year"; start = Forcings.Zoneless(hour(3)))
+        @test refused("an instant must be"; start = 3)
+        @test refuses(() -> readstep!(window(start = hour(3)), 9), Forcings.OffGridError, "step 9", "1 to 8")
+        # A filter leaves out what is not on the grid.
+        on_grid = window(initial_timestamp = hour(0), length = 24)
+        @test length(on_grid) == 24 && [e.name for e in Forcings.entries(on_grid, 1)] == ["year"]
+        @test isempty(window(initial_timestamp = hour(7)))
+    end
+end
+
+@testset "wall clocks" begin
+    memory_store() do store
+        clock = SingleTimeSeries("tariff", DateTime(2030), Hour(1), rand(5); time_reference = :zoneless)
+        add!(store, Owner(1, "Bus"), clock)
+        add!(store, Owner(2, "Bus"), series("load", rand(5)))
+        @test refuses(() -> StaticReader(store; resolution = Hour(1)), Forcings.InvalidParameterError, "`zoneless`")
+        reader = StaticReader(store; resolution = Hour(1), zoneless = true, start = Forcings.Zoneless(DateTime(2030)))
+        @test reader.time_reference == "zoneless" && length(reader) == 5
+    end
+end
+
+@testset "a reader keeps its store" begin
+    function build()
+        store = memory_store()
+        add!(store, Owner(1, "Bus"), series("load", 1.0:24.0))
+        return StaticReader(store; resolution = Hour(1))
+    end
+    reader = build()
+    foreach(_ -> GC.gc(), 1:3)
+    @test values(readstep!(reader, 24), 1) == [24]
 end

@@ -82,12 +82,23 @@ end
         add!(store, [(Owner(n, "Bus"), SingleTimeSeries("load", DateTime(2030), Hour(1), rand(24))) for n in 1:2])
         add!(store, Owner(1, "Bus"), SingleTimeSeries("on", DateTime(2030), Hour(1), rand(Bool, 24, 3)))
         reader = StaticReader(store; resolution = Hour(1))
-        @test line(reader) == "StaticReader(3 series, 24 steps)"
+        @test line(reader) == "StaticReader(SingleTimeSeries: 3 series, 24 steps)"
         @test occursin("from 2030-01-01T00:00:00 to 2030-01-01T23:00:00", repl(reader))
-        @test occursin("2 × Float64", repl(reader)) && occursin("1 × Bool of shape (3,)", repl(reader))
+        @test occursin("2 × Float64", repl(reader)) &&
+            occursin("resolution 1 hour", repl(reader)) &&
+            occursin("1 × Bool of shape (3,)", repl(reader))
         close(reader)
         @test line(reader) == repl(reader) == "StaticReader(closed)"
-        @test line(StaticReader(store; resolution = Hour(1), name = "none")) == "StaticReader(0 series, 0 steps)"
+        none = StaticReader(store; resolution = Hour(1), name = "none", readahead = 0)
+        @test line(none) == "StaticReader(SingleTimeSeries: 0 series, 0 steps)"
+        @test occursin("readahead off", repl(none))
+        add!(store, Owner(1, "Bus"), Deterministic("wind", DateTime(2030), Hour(1), rand(4, 3); interval = Hour(2)))
+        forecasts = ForecastReader(store; type = Deterministic, resolution = Hour(1))
+        @test line(forecasts) == "ForecastReader(Deterministic: 1 forecast in 1 slot, 3 windows)"
+        @test occursin("from 2030-01-01T00:00:00 to 2030-01-01T04:00:00", repl(forecasts))
+        @test occursin("resolution 1 hour, interval 2 hours", repl(forecasts))
+        @test occursin("1 slot: 4-element Float64", repl(forecasts))
+        @test occursin("readahead 16.000 MiB", repl(forecasts))
     end
 end
 

@@ -157,7 +157,10 @@ end
     @test refuses(() -> open_store(path * "x"), Forcings.NotFoundError, path * "x")
     rm(path * ".sqlite")
     @test refuses(() -> open_store(path), Forcings.NotFoundError, "sqlite")
-    @test refuses(() -> create_store(path; compression = "lzma", overwrite = true), Forcings.ForcingsError, "lzma")
+    for wrong in ("lzma", "deflate:3", "deflate:10:shuffle")
+        create() = create_store(path; compression = wrong, overwrite = true)
+        @test refuses(create, Forcings.InvalidParameterError, wrong == "deflate:10:shuffle" ? "10" : wrong, "9")
+    end
 end
 
 @testset "bad input" begin

@@ -118,19 +118,28 @@ end
         rows = list_series(store)
         @test [row.type for row in rows] == [:SingleTimeSeries, :DeterministicSingleTimeSeries]
         @test all(row -> row.units == "MW" && row.features == Dict("year" => 2030), rows)
-        back = read_series(store, id)
+        windows = read_series(store, id)
+        @test windows isa Deterministic && windows == Deterministic(f) && size(windows) == (4, 11, 2)
+        @test windows.time_reference == "utc" && (windows.horizon, windows.interval) == (Hour(4), Hour(2))
+        back = read_series(store, id; as_stored = true)
         @test back == f && back isa DeterministicSingleTimeSeries && size(back.series) == (24, 2)
         @test read_series(store, rows[1].id) == load
-        part = read_series(store, id; from = START + Hour(4), to = START + Hour(9))
-        @test [window for window in part] == [f[w] for w in 3:5] && part.initial_timestamp == START + Hour(4)
+        for as_stored in (false, true)
+            part = read_series(store, id; from = START + Hour(4), to = START + Hour(9), as_stored = as_stored)
+            @test part isa (as_stored ? DeterministicSingleTimeSeries : Deterministic)
+            @test [window for window in part] == [f[w] for w in 3:5] && part.initial_timestamp == START + Hour(4)
+        end
+        @test size(read_series(store, id; to = START)) == (4, 0, 2)
+        @test refuses(() -> read_series(store, id; from = START + Hour(5)), Forcings.InvalidParameterError, "window")
         @test refuses(() -> add!(store, BUS, f; features = (year = 2030,)), duplicate, "load", string(rows[1].id))
         other = DeterministicSingleTimeSeries(copy(load); horizon = Hour(6), interval = Hour(3))
-        @test read_series(store, add!(store, BUS, other; features = (year = 2030,))) == other
+        @test read_series(store, add!(store, BUS, other; features = (year = 2030,)); as_stored = true) == other
         other.series.values[1] = -1
         @test refuses(() -> add!(store, BUS, other; features = (year = 2030,)), duplicate, "another series")
         # A series and what is derived from it, in any order, as they are listed in another store.
         ids = add!(store, [(Owner(2, "Bus"), f), (Owner(2, "Bus"), load), (Owner(3, "Bus"), f)])
-        @test read_series(store, ids) == [f, load, f]
+        @test read_series(store, ids) == [Deterministic(f), load, Deterministic(f)]
+        @test read_series(store, ids; as_stored = true) == [f, load, f]
         @test length(list_series(store)) == 7
         @test refuses(() -> add!(store, [(Owner(9, "Bus"), f), (BUS, load), (BUS, load)]), duplicate)
         @test length(list_series(store)) == 7

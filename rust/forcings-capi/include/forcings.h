@@ -55,6 +55,8 @@ typedef enum ForcingsStatus {
   FORCINGS_STATUS_HDF5 = 42,
   // The cache is offline and does not hold the resource.
   FORCINGS_STATUS_CACHE_MISS = 43,
+  // A remote source could not be asked, or its answer not be used.
+  FORCINGS_STATUS_TRANSPORT = 44,
   // The store was opened for reading only.
   FORCINGS_STATUS_READ_ONLY_STORE = 60,
   // Another handle holds the store.
@@ -139,6 +141,33 @@ extern "C" {
 // The version of the loaded library, to be compared with `FORCINGS_ABI_VERSION` of the header.
 uint32_t forcings_abi_version(void);
 
+// Opens a cache. `options` is JSON: optionally `dir` (its root) and `offline`; what is missing comes from the environment.
+// Nothing is made on the disk before something is fetched.
+int32_t forcings_cache_open(const uint8_t *options,
+                            uint64_t options_len,
+                            uint64_t *out_cache);
+
+// Closes a cache. Providers that use it stay valid.
+int32_t forcings_cache_close(uint64_t cache);
+
+// A table with one row: `root` and `offline`.
+int32_t forcings_cache_describe(uint64_t cache, struct ForcingsTable **out_table);
+
+// A table of what the cache holds, one row for each source: `source` (none for files whose source is not known), `files`,
+// `bytes`. See `out_job` above.
+int32_t forcings_cache_usage(uint64_t cache,
+                             struct ForcingsTable **out_table,
+                             uint64_t *out_job);
+
+// Removes files of a cache. `options` is JSON: optionally `older_than_s` (seconds since they were fetched) and `source`;
+// all files without either. The numbers of files and bytes that were removed are written. See `out_job` above.
+int32_t forcings_cache_clear(uint64_t cache,
+                             const uint8_t *options,
+                             uint64_t options_len,
+                             uint64_t *out_files,
+                             uint64_t *out_bytes,
+                             uint64_t *out_job);
+
 // Gives a series another name; its id stays. See `out_job` above.
 int32_t forcings_store_rename(uint64_t store,
                               int64_t id,
@@ -190,6 +219,25 @@ int32_t forcings_last_error(const uint8_t **out_text,
                             uint64_t *out_text_len,
                             int64_t *out_state,
                             int64_t *out_numbers);
+
+// Builds a reader of forecasts, for which every `forcings_reader_` function stands that speaks of slots or of no part at
+// all. `options` is JSON: `filter` (see `forcings_store_list`), `readahead` in bytes. See `out_job` above.
+int32_t forcings_forecast_reader_build(uint64_t store,
+                                       const uint8_t *options,
+                                       uint64_t options_len,
+                                       uint64_t *out_reader,
+                                       uint64_t *out_job);
+
+// The slots of a reader of forecasts: a table with one row per slot and the columns `dtype`, `window_shape`, which is
+// `[steps, element...]`, with percentiles or scenarios in front.
+int32_t forcings_reader_slots(uint64_t reader,
+                              struct ForcingsTable **out_table);
+
+// The forecasts of a reader: the two tables of `forcings_store_list`, the first with the column `slot` too, which counts
+// from 0.
+int32_t forcings_reader_entries(uint64_t reader,
+                                struct ForcingsTable **out_table,
+                                struct ForcingsTable **out_features);
 
 // Builds a prefetch group over `n` providers. `options` is JSON: `keys` (one per provider), and optionally `depth`,
 // `max_bytes`, `workers`, `inline`. The group keeps what it needs of the providers; their handles may be closed.
@@ -294,6 +342,12 @@ int32_t forcings_store_compact(uint64_t store,
                                struct ForcingsTable **out_table,
                                uint64_t *out_job);
 
+// Writes the array file anew with the arrays that series have, and puts it in the place of the old one: a table with one
+// row, `feature_sets_reclaimed`, `bytes_before`, `bytes_after`, the last two of the array file. See `out_job` above.
+int32_t forcings_store_compact_physical(uint64_t store,
+                                        struct ForcingsTable **out_table,
+                                        uint64_t *out_job);
+
 // Writes the store to `path` as a pair of its own. With `overwrite` 1 it replaces the store that is there. See `out_job`
 // above.
 int32_t forcings_store_persist(uint64_t store,
@@ -309,8 +363,10 @@ int32_t forcings_store_state(uint64_t store,
                              uint64_t *out_series,
                              uint8_t *out_in_transaction);
 
-// Opens a provider. `options` is JSON: `files` (paths), `format` (`"netcdf"`), `variables` (names; none for all), and
-// optionally `times`, `time_dim`, `select` (a selection in its wire form), `group`. See `out_job` above.
+// Opens a provider. `options` is JSON: `files` (paths or URLs), `format` (`"netcdf"`), `variables` (names; none for all),
+// and optionally `times`, `time_dim`, `select` (a selection in its wire form), `group`; for URLs `cache` (the handle of
+// one), `auth_realm` and `name` (of the source, for the cache). URLs need `times`, and nothing is fetched here. See
+// `out_job` above.
 int32_t forcings_provider_open(const uint8_t *options,
                                uint64_t options_len,
                                uint64_t *out_provider,
@@ -345,28 +401,47 @@ int32_t forcings_provider_materialize(uint64_t provider,
                                       struct ForcingsSample **out_sample,
                                       uint64_t *out_job);
 
+// Fetches the files of the refresh times in force from `from` to before `to` into the cache, and decodes nothing. Writes
+// their number; local files count as none. See `out_job` above.
+int32_t forcings_provider_prefetch(uint64_t provider,
+                                   double from,
+                                   double to,
+                                   uint64_t *out_files,
+                                   uint64_t *out_job);
+
 // A provider of the same files that reads only `window`, a selection in its wire form.
 int32_t forcings_provider_with_window(uint64_t provider,
                                       const uint8_t *window,
                                       uint64_t window_len,
                                       uint64_t *out_provider);
 
-// Builds a reader over the series that match `filter`, as `forcings_store_list` takes it; `resolution` is required. See
-// `out_job` above.
+// Builds a reader of static series. `options` is JSON: `filter` (see `forcings_store_list`), `start` (a bound, see
+// `forcings_store_read`) and `extent` (a number of steps) for a window, `readahead` in bytes. See `out_job` above.
 int32_t forcings_reader_build(uint64_t store,
-                              const uint8_t *filter,
-                              uint64_t filter_len,
+                              const uint8_t *options,
+                              uint64_t options_len,
                               uint64_t *out_reader,
                               uint64_t *out_job);
 
 // Closes a reader. Buffers that are held stay valid.
 int32_t forcings_reader_close(uint64_t reader);
 
-// The number of steps.
-int32_t forcings_reader_length(uint64_t reader, uint64_t *out_length);
+// What a reader walks: a table of one row with the columns `type`, `series` (how many), `length` (of the
+// timeline), `resolution_ms`, `resolution_months`, `interval_ms`, `interval_months` and `time_reference`.
+int32_t forcings_reader_describe(uint64_t reader,
+                                 struct ForcingsTable **out_table);
 
-// The groups: a table with one row per group and the columns `dtype`, `columns`, `element_shape`.
-int32_t forcings_reader_groups(uint64_t reader, struct ForcingsTable **out_table);
+// The instants of the timeline, of forecasts the starts of the windows, in milliseconds since 1970: up to `capacity` of
+// them are written, `out_count` is the number of all.
+int32_t forcings_reader_timestamps(uint64_t reader,
+                                   int64_t *out_ms,
+                                   uint64_t capacity,
+                                   uint64_t *out_count);
+
+// The groups of a reader of static series: a table with one row per group and the columns `dtype`, `columns`,
+// `element_shape`.
+int32_t forcings_reader_groups(uint64_t reader,
+                               struct ForcingsTable **out_table);
 
 // The series of a group, in the order of its columns: the two tables of `forcings_store_list`.
 int32_t forcings_reader_columns(uint64_t reader,
@@ -374,11 +449,12 @@ int32_t forcings_reader_columns(uint64_t reader,
                                 struct ForcingsTable **out_table,
                                 struct ForcingsTable **out_features);
 
-// The buffer of a group: `out_values` points to its values, row-major `[columns, element...]`, which every read
-// overwrites in place. The memory stays valid until `out_buffer` is released, also beyond the reader's close. There is no
-// buffer before the first read and after one that failed: the status `InvalidParameter`.
+// The buffer of a group or slot, which every read overwrites in place: `out_values` points to its values, row-major, of
+// a group `[columns, element...]`, of a slot its window. The memory stays valid until `out_buffer` is released, also
+// beyond the reader's close. There is no buffer before the first read and after one that failed: the status
+// `InvalidParameter`.
 int32_t forcings_reader_values(uint64_t reader,
-                               uint64_t group,
+                               uint64_t part,
                                const void **out_values,
                                uint64_t *out_len,
                                struct ForcingsBuffer **out_buffer);
@@ -386,17 +462,18 @@ int32_t forcings_reader_values(uint64_t reader,
 // Gives a buffer back; null is ignored.
 void forcings_buffer_release(struct ForcingsBuffer *buffer);
 
-// Reads the values at an instant of the grid, in milliseconds since 1970.
-int32_t forcings_reader_read(uint64_t reader, int64_t at_ms);
+// Reads the values at an instant of the timeline, in milliseconds since 1970; of forecasts, the windows that start there.
+int32_t forcings_reader_read(uint64_t reader,
+                             int64_t at_ms);
 
-// Reads the values of a step, counted from 0.
+// Reads the values of a step or window, counted from 0.
 int32_t forcings_reader_read_step(uint64_t reader, uint64_t step);
 
-// The instant of a step, counted from 0, in milliseconds since 1970.
-int32_t forcings_reader_time_at(uint64_t reader, uint64_t step, int64_t *out_ms);
-
-// The step, counted from 0, whose instant is `at_ms`.
-int32_t forcings_reader_index_at(uint64_t reader, int64_t at_ms, uint64_t *out_step);
+// The step or window, counted from 0, whose instant is `at_ms`; of step functions, that of the last breakpoint that is
+// not later.
+int32_t forcings_reader_index_at(uint64_t reader,
+                                 int64_t at_ms,
+                                 uint64_t *out_step);
 
 // Adds associations, all or none. `relation` is 0 from components to supplemental attributes that they have, 1 from
 // parents to children. `associations` is a JSON list of objects `from_id`, `from_type`, `to_id`, `to_type`. See `out_job`

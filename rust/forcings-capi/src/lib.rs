@@ -10,9 +10,11 @@
 //! - Every function may be called on any thread. A reader and a group serve one caller at a time.
 #![allow(clippy::missing_safety_doc, reason = "one contract, stated above, holds for every exported function")]
 
+mod cache;
 mod call;
 mod change;
 mod error;
+mod forecast_reader;
 mod group;
 mod guard;
 mod handle;
@@ -33,11 +35,15 @@ mod table;
 mod transform;
 mod wire;
 
+pub use cache::{
+    forcings_cache_clear, forcings_cache_close, forcings_cache_describe, forcings_cache_open, forcings_cache_usage,
+};
 pub use change::{
     forcings_store_clear, forcings_store_copy, forcings_store_remove_matching, forcings_store_rename,
     forcings_store_replace_owner,
 };
 pub use error::forcings_last_error;
+pub use forecast_reader::{forcings_forecast_reader_build, forcings_reader_entries, forcings_reader_slots};
 pub use group::{
     forcings_group_alive, forcings_group_boundaries, forcings_group_build, forcings_group_cancel, forcings_group_close,
     forcings_group_decode_one, forcings_group_is_ready, forcings_group_note_wait, forcings_group_start,
@@ -46,16 +52,18 @@ pub use group::{
 pub use handle::{forcings_handle_is_open, forcings_handle_release, forcings_live_count, forcings_shutdown};
 pub use job::{forcings_job_finish, forcings_job_wait};
 pub use maintenance::{
-    forcings_store_check, forcings_store_compact, forcings_store_persist, forcings_store_state, forcings_store_verify,
+    forcings_store_check, forcings_store_compact, forcings_store_compact_physical, forcings_store_persist,
+    forcings_store_state, forcings_store_verify,
 };
 pub use provider::{
     forcings_provider_close, forcings_provider_describe, forcings_provider_materialize, forcings_provider_open,
-    forcings_provider_refresh, forcings_provider_sample_at, forcings_provider_times, forcings_provider_with_window,
+    forcings_provider_prefetch, forcings_provider_refresh, forcings_provider_sample_at, forcings_provider_times,
+    forcings_provider_with_window,
 };
 pub use reader::{
     forcings_buffer_release, forcings_reader_build, forcings_reader_close, forcings_reader_columns,
-    forcings_reader_groups, forcings_reader_index_at, forcings_reader_length, forcings_reader_read,
-    forcings_reader_read_step, forcings_reader_time_at, forcings_reader_values, ForcingsBuffer,
+    forcings_reader_describe, forcings_reader_groups, forcings_reader_index_at, forcings_reader_read,
+    forcings_reader_read_step, forcings_reader_timestamps, forcings_reader_values, ForcingsBuffer,
 };
 pub use relations::{
     forcings_relation_add, forcings_relation_count, forcings_relation_list, forcings_relation_remove,

@@ -73,6 +73,28 @@ pub unsafe extern "C" fn forcings_store_compact(
     }
 }
 
+/// Writes the array file anew with the arrays that series have, and puts it in the place of the old one: a table with one
+/// row, `feature_sets_reclaimed`, `bytes_before`, `bytes_after`, the last two of the array file. See `out_job` above.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_store_compact_physical(
+    store: u64,
+    out_table: *mut *mut ForcingsTable,
+    out_job: *mut u64,
+) -> i32 {
+    // SAFETY: the caller passes writable pointers, as the header asks.
+    unsafe {
+        call::table("forcings_store_compact_physical", store, out_table, out_job, || {
+            Ok(|store: &Store| {
+                let report = store.compact_physical()?;
+                Ok(ForcingsTable::new(1)
+                    .counts("feature_sets_reclaimed", std::iter::once(Some(report.feature_sets_reclaimed)))
+                    .counts("bytes_before", std::iter::once(Some(report.bytes_before)))
+                    .counts("bytes_after", std::iter::once(Some(report.bytes_after))))
+            })
+        })
+    }
+}
+
 /// Writes the store to `path` as a pair of its own. With `overwrite` 1 it replaces the store that is there. See `out_job`
 /// above.
 #[no_mangle]

@@ -30,10 +30,15 @@ struct ProviderObjectOptions {
     variables: Vec<String>,
     select: Option<serde_json::Value>,
     group: Option<String>,
+    cache: Option<u64>,
+    auth_realm: Option<String>,
+    name: Option<String>,
 }
 
-/// Opens a provider. `options` is JSON: `files` (paths), `format` (`"netcdf"`), `variables` (names; none for all), and
-/// optionally `times`, `time_dim`, `select` (a selection in its wire form), `group`. See `out_job` above.
+/// Opens a provider. `options` is JSON: `files` (paths or URLs), `format` (`"netcdf"`), `variables` (names; none for all),
+/// and optionally `times`, `time_dim`, `select` (a selection in its wire form), `group`; for URLs `cache` (the handle of
+/// one), `auth_realm` and `name` (of the source, for the cache). URLs need `times`, and nothing is fetched here. See
+/// `out_job` above.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_provider_open(
     options: *const u8,
@@ -55,6 +60,9 @@ pub unsafe extern "C" fn forcings_provider_open(
                 variables: o.variables,
                 select,
                 group: o.group,
+                cache: o.cache.map(crate::cache::get).transpose()?.map(|c| c.0.clone()),
+                auth_realm: o.auth_realm,
+                name: o.name,
                 ..ProviderOptions::default()
             };
             let open = move || Provider::open(options);
@@ -147,6 +155,27 @@ pub unsafe extern "C" fn forcings_provider_materialize(
             Ok(ForcingsSample::single(p.materialize()?, NO_ANCHOR))
         })
     }
+}
+
+/// Fetches the files of the refresh times in force from `from` to before `to` into the cache, and decodes nothing. Writes
+/// their number; local files count as none. See `out_job` above.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_provider_prefetch(
+    provider: u64,
+    from: f64,
+    to: f64,
+    out_files: *mut u64,
+    out_job: *mut u64,
+) -> i32 {
+    guard("forcings_provider_prefetch", || {
+        // SAFETY: the caller passes a writable pointer, and another one or null, as the header asks.
+        unsafe {
+            let out = Out::new("out_files", out_files)?;
+            let provider = get(provider)?;
+            let fetch = move || provider.0.prefetch(from, to);
+            job::run("forcings_provider_prefetch", out_job, fetch, move |files| out.set(files as u64))
+        }
+    })
 }
 
 /// A provider of the same files that reads only `window`, a selection in its wire form.

@@ -36,6 +36,8 @@ pub enum ForcingsStatus {
     Hdf5 = 42,
     /// The cache is offline and does not hold the resource.
     CacheMiss = 43,
+    /// A remote source could not be asked, or its answer not be used.
+    Transport = 44,
     /// The store was opened for reading only.
     ReadOnlyStore = 60,
     /// Another handle holds the store.
@@ -51,7 +53,7 @@ pub enum ForcingsStatus {
 }
 
 /// Each status beside the kind whose number it is.
-const PAIRS: [(ForcingsStatus, ErrorKind); 20] = [
+const PAIRS: [(ForcingsStatus, ErrorKind); 21] = [
     (ForcingsStatus::InvalidParameter, ErrorKind::InvalidParameter),
     (ForcingsStatus::NotFound, ErrorKind::NotFound),
     (ForcingsStatus::DuplicateTimeSeries, ErrorKind::DuplicateTimeSeries),
@@ -66,6 +68,7 @@ const PAIRS: [(ForcingsStatus, ErrorKind); 20] = [
     (ForcingsStatus::Catalog, ErrorKind::Catalog),
     (ForcingsStatus::Hdf5, ErrorKind::Hdf5),
     (ForcingsStatus::CacheMiss, ErrorKind::CacheMiss),
+    (ForcingsStatus::Transport, ErrorKind::Transport),
     (ForcingsStatus::ReadOnlyStore, ErrorKind::ReadOnlyStore),
     (ForcingsStatus::StoreInUse, ErrorKind::StoreInUse),
     (ForcingsStatus::StoreExists, ErrorKind::StoreExists),

@@ -57,7 +57,7 @@ pub(crate) struct RangeObject {
 /// A bound: `kind` is `floating`, `utc` or `zoneless`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BoundObject {
+pub(crate) struct BoundObject {
     ms: i64,
     kind: BoundKind,
 }
@@ -130,17 +130,20 @@ impl FilterObject {
     }
 }
 
+impl BoundObject {
+    pub(crate) fn into_bound(self) -> Bound {
+        let at = UnixMillis(self.ms);
+        match self.kind {
+            BoundKind::Floating => Bound::Floating(at),
+            BoundKind::Utc => Bound::Utc(at),
+            BoundKind::Zoneless => Bound::Zoneless(at),
+        }
+    }
+}
+
 impl RangeObject {
     pub(crate) fn into_range(self) -> TimeRange {
-        let bound = |bound: BoundObject| {
-            let at = UnixMillis(bound.ms);
-            match bound.kind {
-                BoundKind::Floating => Bound::Floating(at),
-                BoundKind::Utc => Bound::Utc(at),
-                BoundKind::Zoneless => Bound::Zoneless(at),
-            }
-        };
-        TimeRange { from: self.from.map(bound), to: self.to.map(bound) }
+        TimeRange { from: self.from.map(BoundObject::into_bound), to: self.to.map(BoundObject::into_bound) }
     }
 }
 

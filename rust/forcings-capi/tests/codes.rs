@@ -16,7 +16,7 @@ fn every_null_out_parameter_is_refused() {
         assert_eq!(forcings_live_count(&mut n, null_mut()), 1);
         assert_eq!(n, 0, "the places that are there are zeroed");
         assert_eq!(forcings_store_list(store, b"{}".as_ptr(), 2, null_mut(), null_mut(), null_mut()), 1);
-        assert_eq!(forcings_reader_length(store, null_mut()), 1);
+        assert_eq!(forcings_reader_describe(store, null_mut()), 1);
         assert_eq!(forcings_group_boundaries(store, null_mut(), 3, &mut n), 1);
         assert_eq!(forcings_last_error(null_mut(), null_mut(), null_mut(), null_mut()), 1);
         assert_eq!(forcings_session_attach(null_mut(), None), 1);
@@ -43,8 +43,8 @@ fn kinds_have_their_numbers() {
     unsafe {
         assert_eq!(forcings_store_remove(store, ids.as_ptr(), 1, null_mut()), 2);
         let mut reader = 0;
-        let filter = br#"{"resolution":{"ms":3600000}}"#;
-        ok(forcings_reader_build(store, filter.as_ptr(), filter.len() as u64, &mut reader, null_mut()));
+        let options = br#"{"filter":{"resolution":{"ms":3600000}}}"#;
+        ok(forcings_reader_build(store, options.as_ptr(), options.len() as u64, &mut reader, null_mut()));
         assert_eq!(forcings_reader_read(reader, 1), 5);
         assert_eq!(forcings_reader_read_step(reader, 2), 5);
         assert_eq!(forcings_reader_read_step(store, 0), 1, "the handle of something else");

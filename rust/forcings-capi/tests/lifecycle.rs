@@ -170,9 +170,9 @@ fn samples_and_buffers_outlive_what_they_came_from() {
         assert_eq!(std::slice::from_raw_parts(values.cast::<i32>(), 6), [0, 1, 2, 3, 4, 5]);
         forcings_sample_release(sample);
 
-        let filter = br#"{"resolution":{"ms":3600000}}"#;
+        let options = br#"{"filter":{"resolution":{"ms":3600000}}}"#;
         let (mut reader, mut bytes, mut len, mut buffer) = (0, null(), 0, null_mut());
-        ok(forcings_reader_build(store, filter.as_ptr(), filter.len() as u64, &mut reader, null_mut()));
+        ok(forcings_reader_build(store, options.as_ptr(), options.len() as u64, &mut reader, null_mut()));
         assert_eq!(forcings_reader_values(reader, 0, &mut bytes, &mut len, &mut buffer), 1, "nothing was read");
         ok(forcings_reader_read(reader, 3_600_000));
         ok(forcings_reader_values(reader, 0, &mut bytes, &mut len, &mut buffer));

@@ -304,6 +304,7 @@ fn a_store_is_checked_compacted_and_written_elsewhere() {
         ok(forcings_store_begin(store, null_mut()));
         assert_eq!(state(), (0, 1, 1, 1));
         assert_eq!(forcings_store_compact(store, &mut table, null_mut()), 1);
+        assert_eq!(forcings_store_compact_physical(store, &mut table, null_mut()), 1);
         assert_eq!(persist(0), 1);
         ok(forcings_store_commit(store, null_mut()));
 
@@ -316,12 +317,22 @@ fn a_store_is_checked_compacted_and_written_elsewhere() {
         assert_eq!(forcings_store_check(store, &mut table, null_mut()), 21);
         let compacted = integers("feature_sets_reclaimed", |table| forcings_store_compact(store, table, null_mut()));
         assert_eq!(compacted, [0]);
+        for may_shrink in [true, false] {
+            let mut table = null_mut();
+            ok(forcings_store_compact_physical(store, &mut table, null_mut()));
+            let [before, after] = ["bytes_before", "bytes_after"].map(|name| take_integers(table, name)[0]);
+            assert!(0 < after && (after == before || may_shrink && after < before), "{before} {after}");
+            assert_eq!(take_integers(table, "feature_sets_reclaimed"), [0]);
+            forcings_table_free(table);
+            assert_eq!(list(store, "{}"), [1, 2]);
+        }
         assert_eq!((persist(0), persist(0), persist(1)), (0, 62, 0));
         close(store);
         assert_eq!((persist(1), state()), (63, (63, 0, 0, 0)));
         assert_eq!(forcings_store_verify(store, &mut counts, &mut findings, &mut series, null_mut()), 63);
         assert_eq!(forcings_store_check(store, &mut table, null_mut()), 63);
         assert_eq!(forcings_store_compact(store, &mut table, null_mut()), 63);
+        assert_eq!(forcings_store_compact_physical(store, &mut table, null_mut()), 63);
         let options = br#"{"read_only":true,"durable":false}"#;
         let mut copy = 0;
         ok(forcings_store_open(
@@ -334,6 +345,7 @@ fn a_store_is_checked_compacted_and_written_elsewhere() {
         ));
         assert_eq!(list(copy, "{}"), [1, 2]);
         assert_eq!(forcings_store_compact(copy, &mut table, null_mut()), 60);
+        assert_eq!(forcings_store_compact_physical(copy, &mut table, null_mut()), 60);
         close(copy);
     }
 }

@@ -14,6 +14,8 @@ use std::time::Instant;
 const SERIES: usize = 100_000;
 const STEPS: usize = 24;
 const ROUNDS: usize = 7;
+/// What a build may take, seconds.
+const LIMIT_S: f64 = 0.5;
 const HOUR: Period = Period::hours(1);
 
 /// The system's allocator, which knows how many bytes are in use, and how many were at most.
@@ -70,9 +72,9 @@ fn main() -> Result<()> {
         println!(
             "{}",
             serde_json::json!({
-                "area": "readers", "row": format!("build over {SERIES} series, {place}"),
-                "ours_s": median(&mut builds), "peer": null, "peer_s": null, "bound_s": null,
-                "goal_ratio_peer": null, "goal_ratio_bound": null, "goal_s": 0.5,
+                "area": "readers", "row": format!("build over {SERIES} series, {place}, against {LIMIT_S} s"),
+                "ours_s": median(&mut builds), "peer": null, "peer_s": null, "bound_s": LIMIT_S,
+                "goal_ratio_peer": null, "goal_ratio_bound": 1.0,
                 "processor_s": median(&mut worked), "first_read_s": median(&mut reads),
                 "kept_bytes": kept, "most_bytes": most,
             })

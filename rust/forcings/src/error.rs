@@ -101,6 +101,14 @@ pub enum Error {
         /// Its cache key.
         key: String,
     },
+    /// A remote source could not be asked, or its answer not be used.
+    #[error("{url} could not be fetched: {detail}")]
+    Transport {
+        /// The resolved address.
+        url: String,
+        /// What each of the sources said.
+        detail: String,
+    },
     /// The store was opened for reading.
     #[error("the store {} is open for reading only; open it without read_only to change it", path.display())]
     ReadOnlyStore {
@@ -147,6 +155,7 @@ pub enum ErrorKind {
     Catalog = 41,
     Hdf5 = 42,
     CacheMiss = 43,
+    Transport = 44,
     ReadOnlyStore = 60,
     StoreInUse = 61,
     StoreExists = 62,
@@ -173,6 +182,7 @@ impl Error {
             Error::Catalog { .. } => ErrorKind::Catalog,
             Error::Hdf5(_) => ErrorKind::Hdf5,
             Error::CacheMiss { .. } => ErrorKind::CacheMiss,
+            Error::Transport { .. } => ErrorKind::Transport,
             Error::ReadOnlyStore { .. } => ErrorKind::ReadOnlyStore,
             Error::StoreInUse(_) => ErrorKind::StoreInUse,
             Error::StoreExists { .. } => ErrorKind::StoreExists,

@@ -5,6 +5,7 @@
 //! coming epochs on native threads while the solver runs, in any order.
 
 pub mod array;
+pub mod cache;
 pub mod chunks;
 pub mod dataset;
 pub mod error;

@@ -2,9 +2,10 @@
 //! nothing of where chunks lie or what their cells mean.
 
 use super::shuffle::unshuffle;
+use super::zlib::Zlib;
 use super::{ByteSource, ChunkEntry, Filter};
 use crate::{Error, Result};
-use libdeflater::{Compressor, DecompressionError, Decompressor};
+use libdeflater::{DecompressionError, Decompressor};
 use std::path::Path;
 
 /// DEFLATE never expands a byte to more than this many (RFC 1951: 258 bytes for two bits).
@@ -16,7 +17,7 @@ const CHECKSUM: usize = 4;
 /// Buffers and codec state of one thread, reused from chunk to chunk.
 pub struct Scratch {
     decompressor: Decompressor,
-    pub(super) compressor: Option<(i32, Compressor)>,
+    pub(super) zlib: Zlib,
     raw: Vec<u8>,
     pub(super) stages: [Vec<u8>; 2],
     /// For chunks before they are encoded; their maker's.
@@ -28,7 +29,7 @@ impl Scratch {
     pub fn new() -> Self {
         Scratch {
             decompressor: Decompressor::new(),
-            compressor: None,
+            zlib: Zlib::default(),
             raw: Vec::new(),
             stages: [Vec::new(), Vec::new()],
             plain: Vec::new(),

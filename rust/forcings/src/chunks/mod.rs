@@ -10,6 +10,7 @@ mod output;
 mod read;
 mod shuffle;
 mod source;
+mod zlib;
 
 pub use axis::AxisRead;
 pub use encode::{encode_chunk, EncodeFilter};

@@ -3,15 +3,17 @@
 use super::axis::{find_time_dim, require_dim, FileAxis};
 use super::options::ProviderOptions;
 use super::pool::FilePool;
+use super::remote::{Assigned, RemoteRecords};
 use crate::time::cf::Calendar;
 use crate::{Error, Result};
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 /// Where the data of one time are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) file: usize,
-    /// The position along the time dimension; `None` where the sample is the whole file.
+    /// The position along the time dimension; `None` where the sample is the whole file, or the file tells.
     pub(super) record: Option<u64>,
 }
 
@@ -24,9 +26,18 @@ pub(super) struct Cadence {
     pub(super) time_dim: Option<String>,
     /// The calendar in which the ticks are counted; `None` where they are in a unit of the caller's.
     pub(super) calendar: Option<Calendar>,
+    /// Tells the records of files that are fetched when they are needed.
+    pub(super) remote: Option<RemoteRecords>,
 }
 
 impl Cadence {
+    /// The given times of files that are not looked at.
+    pub(super) fn of_remote(ticks: Vec<f64>, assigned: Assigned, time_dim: Option<String>) -> (Self, Vec<PathBuf>) {
+        let places = assigned.file_of_tick.into_iter().map(|file| Place { file, record: None }).collect();
+        let remote = Some(assigned.records);
+        (Cadence { ticks, places, time_dim, calendar: None, remote }, assigned.files)
+    }
+
     /// Finds the times of the files, or the records of the given times.
     ///
     /// # Errors
@@ -112,7 +123,7 @@ impl Cadence {
                 format!("dimension \"{dim}\" has no record, so there are no times"),
             ));
         }
-        Ok(Cadence { ticks, places, time_dim: Some(dim), calendar })
+        Ok(Cadence { ticks, places, time_dim: Some(dim), calendar, remote: None })
     }
 
     /// Given times that are found on the files' own axes: all as Unix seconds, or all as the numbers of the axis.
@@ -153,7 +164,7 @@ impl Cadence {
                 )))
             }
         };
-        Ok(Cadence { ticks: times.to_vec(), places, time_dim: Some(dim), calendar })
+        Ok(Cadence { ticks: times.to_vec(), places, time_dim: Some(dim), calendar, remote: None })
     }
 
     /// Given times for records that are counted through the files.
@@ -177,7 +188,7 @@ impl Cadence {
                 pool.len()
             )));
         }
-        Ok(Cadence { ticks: times.to_vec(), places, time_dim: Some(dim), calendar: None })
+        Ok(Cadence { ticks: times.to_vec(), places, time_dim: Some(dim), calendar: None, remote: None })
     }
 
     /// Given times, one for each file.
@@ -191,7 +202,7 @@ impl Cadence {
             )));
         }
         let places = (0..pool.len()).map(|file| Place { file, record: None }).collect();
-        Ok(Cadence { ticks: times.to_vec(), places, time_dim: None, calendar: None })
+        Ok(Cadence { ticks: times.to_vec(), places, time_dim: None, calendar: None, remote: None })
     }
 }
 
@@ -250,10 +261,10 @@ impl TickMap {
 }
 
 /// Equal for the two zeros.
-fn number_key(value: f64) -> u64 {
+pub(super) fn number_key(value: f64) -> u64 {
     (value + 0.0).to_bits()
 }
 
-fn millisecond_key(seconds: f64) -> u64 {
+pub(super) fn millisecond_key(seconds: f64) -> u64 {
     number_key((seconds * 1000.0).round())
 }

@@ -1,16 +1,18 @@
-//! The provider over local files.
+//! The provider over files, local or behind URLs.
 
 use super::cadence::{Cadence, Place};
 use super::options::ProviderOptions;
-use super::pool::{FilePool, OpenFile};
+use super::pool::{FilePool, OpenFile, Remote};
+use super::remote::{assign, name_source};
 use super::{windows, Sampler};
 use crate::dataset::{AxisSelect, Dataset, DecodeOptions, Records, Request, Selection};
 use crate::time::cf::Calendar;
 use crate::{Error, Result};
 use parking_lot::Mutex;
+use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The data of local files at a time.
+/// The data of files at a time.
 ///
 /// A sample is the record of the last refresh time at or before `t`, without its time dimension. Sampling changes
 /// nothing and may be done from many threads at once; [`refresh`](Provider::refresh) also keeps the last sample. A clone
@@ -46,25 +48,40 @@ const _: () = {
 };
 
 impl Provider {
-    /// Opens the files, finds their times, and checks the variables and the selection against the first file.
+    /// Opens the files, finds their times, and checks the variables and the selection against the first file. Files
+    /// behind URLs are not looked at: what does not fit them is an error of the first sample.
     ///
     /// # Errors
     /// `InvalidParameter` for options that contradict each other or the files, `NotFound` for a variable or dimension
     /// that is not there, `Selection` for a selection that does not fit, `Io` and `Format` from the files.
     pub fn open(options: ProviderOptions) -> Result<Self> {
         options.check()?;
-        let pool = FilePool::new(options.files.clone(), options.group.clone());
+        if options.is_remote() {
+            return Provider::over_urls(options);
+        }
+        let pool = FilePool::new(options.files.clone(), options.group.clone(), None);
         let cadence = Cadence::of(&pool, &options)?;
         let ProviderOptions { variables, select, threads, .. } = options;
-        if let (Some(Selection::Named(dims)), Some(dim)) = (&select, &cadence.time_dim) {
-            if dims.get(dim).is_some_and(|axis| *axis != AxisSelect::All) {
-                return Err(names_time(dim));
-            }
-        }
+        check_time(select.as_ref(), cadence.time_dim.as_deref())?;
         let first = pool.open(0)?;
         let request =
             Request { variables: variables.clone(), select: select.clone().unwrap_or_default(), records: None };
         first.schema.check(&request)?;
+        let source = Source { pool, cadence, variables, options: DecodeOptions { threads } };
+        Ok(Provider::new(Arc::new(source), select))
+    }
+
+    fn over_urls(options: ProviderOptions) -> Result<Self> {
+        let ProviderOptions {
+            files, times, time_dim, variables, select, threads, group, cache, auth_realm, name, ..
+        } = options;
+        let (times, Some(cache)) = (times.unwrap_or_default(), cache) else {
+            return Err(Error::invalid("URLs need a cache"));
+        };
+        check_time(select.as_ref(), time_dim.as_deref())?;
+        let assigned = assign(&files, &times, time_dim.as_deref())?;
+        let (cadence, files) = Cadence::of_remote(times, assigned, time_dim);
+        let pool = FilePool::new(files, group, Some(Remote { cache, auth_realm, name }));
         let source = Source { pool, cadence, variables, options: DecodeOptions { threads } };
         Ok(Provider::new(Arc::new(source), select))
     }
@@ -147,6 +164,28 @@ impl Provider {
         self.refresh(0.0)
     }
 
+    /// Fetches the files of the refresh times in force from `from` to before `to` into the cache, and decodes nothing;
+    /// offline, checks that they are there. Returns their number. Local files count as none.
+    ///
+    /// # Errors
+    /// `InvalidParameter` for NaN; else that of the first file that could not be fetched.
+    pub fn prefetch(&self, from: f64, to: f64) -> Result<usize> {
+        if from.is_nan() || to.is_nan() {
+            return Err(Error::invalid(format!("the times {from} to {to} are no window")));
+        }
+        let Source { pool, cadence, .. } = &*self.0.source;
+        let first = cadence.ticks.partition_point(|tick| *tick <= from).saturating_sub(1);
+        let behind = cadence.ticks.partition_point(|tick| *tick < to);
+        let mut done = HashSet::new();
+        for tick in first..behind.max(first) {
+            let file = cadence.places[tick].file;
+            if let (Some(url), true) = (pool.url(file), done.insert(file)) {
+                pool.fetch(file).map_err(|e| name_source(e, url, cadence.ticks[tick]))?;
+            }
+        }
+        Ok(done.iter().filter(|file| pool.url(**file).is_some()).count())
+    }
+
     /// A provider of the same files, open and parsed as they are, whose samples are read under `window`.
     ///
     /// # Errors
@@ -170,9 +209,7 @@ impl Provider {
             self.check_window(window)?;
             check_steps(window)?;
         }
-        self.read(self.place(self.tick_at(t)?), |file, request, options| {
-            windows::sample(file, &request, windows, options)
-        })
+        self.read(self.tick_at(t)?, |file, request, options| windows::sample(file, &request, windows, options))
     }
 
     fn check_window(&self, window: &Selection) -> Result<()> {
@@ -203,24 +240,50 @@ impl Provider {
     }
 
     fn sample(&self, tick: Option<usize>) -> Result<Dataset> {
-        self.read(self.place(tick), |file, request, options| file.schema.decode(&*file.container, &request, options))
+        self.read(tick, |file, request, options| file.schema.decode(&*file.container, &request, options))
+    }
+
+    /// Reads from the file of a tick; errors about a URL name it and the time.
+    fn read<R>(
+        &self,
+        tick: Option<usize>,
+        decode: impl FnOnce(&OpenFile, Request, DecodeOptions) -> Result<R>,
+    ) -> Result<R> {
+        let Source { pool, cadence, .. } = &*self.0.source;
+        let place = self.place(tick);
+        let result = self.read_at(place, tick, decode);
+        match (pool.url(place.file), tick) {
+            (Some(url), Some(tick)) => result.map_err(|e| name_source(e, url, cadence.ticks[tick])),
+            _ => result,
+        }
     }
 
     /// Reads from the file of a place, and makes sure that it was the file that was opened, from the first byte to the
     /// last: what a changed file gives is worth nothing, errors included.
-    fn read<R>(&self, place: Place, decode: impl FnOnce(&OpenFile, Request, DecodeOptions) -> Result<R>) -> Result<R> {
+    fn read_at<R>(
+        &self,
+        place: Place,
+        tick: Option<usize>,
+        decode: impl FnOnce(&OpenFile, Request, DecodeOptions) -> Result<R>,
+    ) -> Result<R> {
         let source = &*self.0.source;
-        let file = source.pool.open(place.file)?;
+        let (pool, cadence) = (&source.pool, &source.cadence);
+        let file = pool.open(place.file)?;
+        let record = match (&cadence.remote, tick) {
+            (Some(remote), Some(tick)) => {
+                remote.of_tick(&file, pool.path(place.file), place.file, cadence.ticks[tick])?
+            }
+            _ => cadence.time_dim.as_deref().zip(place.record),
+        };
         // Without the dimension in any field, every record is the whole.
-        let record = place.record.zip(source.cadence.time_dim.as_ref());
-        let record = record.filter(|(_, dim)| file.schema.is_carried(dim, &source.variables));
+        let record = record.filter(|(dim, _)| file.schema.is_carried(dim, &source.variables));
         let request = Request {
             variables: source.variables.clone(),
             select: self.0.select.clone().unwrap_or_default(),
-            records: record.map(|(index, dim)| Records { dim: dim.clone(), indices: vec![index], squeeze: true }),
+            records: record.map(|(dim, index)| Records { dim: dim.into(), indices: vec![index], squeeze: true }),
         };
         let result = decode(&file, request, source.options);
-        source.pool.check_unchanged(place.file)?;
+        pool.check_unchanged(place.file)?;
         result
     }
 }
@@ -253,6 +316,15 @@ impl std::fmt::Debug for Provider {
             .field("times", &source.cadence.ticks.len())
             .field("select", &self.0.select)
             .finish_non_exhaustive()
+    }
+}
+
+fn check_time(select: Option<&Selection>, time_dim: Option<&str>) -> Result<()> {
+    match (select, time_dim) {
+        (Some(Selection::Named(dims)), Some(dim)) if dims.get(dim).is_some_and(|axis| *axis != AxisSelect::All) => {
+            Err(names_time(dim))
+        }
+        _ => Ok(()),
     }
 }
 

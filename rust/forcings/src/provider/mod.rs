@@ -1,12 +1,13 @@
 //! Providers: the data at a time, on a known list of times.
 //!
-//! [`Sampler`] is what a prefetch group needs of one; [`Provider`] is the one over files.
+//! [`Sampler`] is what a prefetch group needs of one; [`Provider`] is the one over files, local or behind URLs.
 
 mod axis;
 mod cadence;
 mod files;
 mod options;
 mod pool;
+mod remote;
 mod sampler;
 mod windows;
 

@@ -1,15 +1,25 @@
 //! What a provider is made of, and the rules that need no file to be checked.
 
+use crate::cache::{is_url, Cache};
 use crate::dataset::Selection;
 use crate::{Error, Result};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// The parts of a [`Provider`](super::Provider) over local files.
+/// The parts of a [`Provider`](super::Provider) over files.
 #[derive(Debug, Clone)]
 pub struct ProviderOptions {
     /// The files. With a time axis of their own their order does not matter; without one, records are counted through
     /// them in this order.
+    ///
+    /// They may be URLs, which are fetched when a sample needs them: then there is one for each of `times` (the same for
+    /// times that share a file), or one for all.
     pub files: Vec<PathBuf>,
+    /// Where URLs are fetched into.
+    pub cache: Option<Cache>,
+    /// The realm whose credential the servers of the URLs want.
+    pub auth_realm: Option<String>,
+    /// The name of the source, by which the cache's files of it can be cleared.
+    pub name: Option<String>,
     /// The format: `netcdf` (classic, 64-bit and NetCDF-4, told apart by content).
     pub format: String,
     /// The group to read; the root group if there is none.
@@ -34,6 +44,9 @@ impl Default for ProviderOptions {
     fn default() -> Self {
         ProviderOptions {
             files: Vec::new(),
+            cache: None,
+            auth_realm: None,
+            name: None,
             format: "netcdf".into(),
             group: None,
             times: None,
@@ -52,6 +65,11 @@ impl ProviderOptions {
         ProviderOptions { files: files.into_iter().map(Into::into).collect(), ..ProviderOptions::default() }
     }
 
+    /// Whether any of the files is a URL.
+    pub(super) fn is_remote(&self) -> bool {
+        self.files.iter().any(|file| url_of(file).is_some())
+    }
+
     /// Checks what can be checked without a file.
     pub(super) fn check(&self) -> Result<()> {
         if self.files.is_empty() {
@@ -66,6 +84,16 @@ impl ProviderOptions {
         }
         if self.threads == 0 {
             return Err(Error::invalid("threads is 0; at least one thread decodes"));
+        }
+        if let Some(url) = self.files.iter().find_map(|file| url_of(file)) {
+            if self.cache.is_none() {
+                return Err(Error::invalid(format!("{url} is a URL; give the provider a cache to fetch it into")));
+            }
+            if self.times.is_none() {
+                return Err(Error::invalid(format!(
+                    "{url} is a URL, and building a provider fetches nothing; give its times"
+                )));
+            }
         }
         let Some(times) = &self.times else { return Ok(()) };
         if times.is_empty() {
@@ -84,4 +112,9 @@ impl ProviderOptions {
         }
         Ok(())
     }
+}
+
+/// The URL that stands in the place of a path.
+pub(super) fn url_of(file: &Path) -> Option<&str> {
+    file.to_str().filter(|text| is_url(text))
 }

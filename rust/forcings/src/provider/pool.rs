@@ -1,5 +1,8 @@
-//! The open files of a provider: parsed once, shared by all threads and windows, and checked against replacement.
+//! The open files of a provider: parsed once, shared by all threads and windows, and checked against replacement. Those
+//! behind URLs are fetched before they are opened.
 
+use super::options::url_of;
+use crate::cache::{Cache, Entry, Request};
 use crate::dataset::Schema;
 use crate::formats::{self, Container};
 use crate::{Error, Result};
@@ -21,20 +24,36 @@ pub(super) struct OpenFile {
 /// The files of one provider.
 pub(super) struct FilePool {
     group: Option<String>,
+    remote: Option<Remote>,
     slots: Vec<Slot>,
     /// The open files, the one used last at the end.
     recent: Mutex<VecDeque<usize>>,
 }
 
+/// How URLs are fetched.
+pub(super) struct Remote {
+    pub(super) cache: Cache,
+    pub(super) auth_realm: Option<String>,
+    pub(super) name: Option<String>,
+}
+
 struct Slot {
+    /// The path, or the URL.
     path: PathBuf,
     identity: OnceLock<Identity>,
     open: Mutex<Option<Arc<OpenFile>>>,
 }
 
 /// What tells a file from one that took its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Identity {
+    File(Stamp),
+    /// The hash of a cached file. The cache never writes to a file in place, so one that is open stays as it is.
+    Content(String),
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Identity {
+struct Stamp {
     device: u64,
     inode: u64,
     len: u64,
@@ -42,17 +61,34 @@ struct Identity {
 }
 
 impl FilePool {
-    pub(super) fn new(files: Vec<PathBuf>, group: Option<String>) -> Self {
+    pub(super) fn new(files: Vec<PathBuf>, group: Option<String>, remote: Option<Remote>) -> Self {
         let slot = |path| Slot { path, identity: OnceLock::new(), open: Mutex::new(None) };
-        FilePool { group, slots: files.into_iter().map(slot).collect(), recent: Mutex::default() }
+        FilePool { group, remote, slots: files.into_iter().map(slot).collect(), recent: Mutex::default() }
     }
 
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
 
+    /// The path, or the URL.
     pub(super) fn path(&self, file: usize) -> &Path {
         &self.slots[file].path
+    }
+
+    pub(super) fn url(&self, file: usize) -> Option<&str> {
+        url_of(self.path(file))
+    }
+
+    /// Fetches the file into the cache if it is a URL and not there yet; offline, checks that it is there. Tells whether
+    /// it is one.
+    ///
+    /// # Errors
+    /// Those of [`Cache::fetch`].
+    pub(super) fn fetch(&self, file: usize) -> Result<Option<Entry>> {
+        let (Some(url), Some(remote)) = (self.url(file), &self.remote) else { return Ok(None) };
+        let request =
+            Request { auth_realm: remote.auth_realm.clone(), source: remote.name.clone(), ..Request::new(url) };
+        remote.cache.fetch(&request).map(Some)
     }
 
     /// The open file. Threads that ask for one file wait for the one that opens it.
@@ -66,12 +102,17 @@ impl FilePool {
             match &*open {
                 Some(opened) => opened.clone(),
                 None => {
+                    let fetched = self.fetch(file)?;
+                    let path = fetched.as_ref().map_or(slot.path.as_path(), |entry| &entry.path);
                     // Taken first: if the file changes while it is opened, the next check will tell.
-                    let identity = Identity::of(&slot.path)?;
-                    if *slot.identity.get_or_init(|| identity) != identity {
+                    let identity = match fetched.as_ref().and_then(|entry| entry.manifest.as_ref()) {
+                        Some(manifest) => Identity::Content(manifest.sha256_content.to_ascii_lowercase()),
+                        None => Identity::File(Stamp::of(path)?),
+                    };
+                    if *slot.identity.get_or_init(|| identity.clone()) != identity {
                         return Err(slot.changed());
                     }
-                    let container = formats::open_group(&slot.path, self.group.as_deref())?;
+                    let container = formats::open_group(path, self.group.as_deref())?;
                     let schema = Schema::of(&*container);
                     open.insert(Arc::new(OpenFile { container, schema })).clone()
                 }
@@ -91,7 +132,9 @@ impl FilePool {
     pub(super) fn check_unchanged(&self, file: usize) -> Result<()> {
         let slot = &self.slots[file];
         match slot.identity.get() {
-            Some(identity) if *identity != Identity::of(&slot.path)? => Err(slot.changed()),
+            Some(Identity::File(stamp)) if self.url(file).is_none() && *stamp != Stamp::of(&slot.path)? => {
+                Err(slot.changed())
+            }
             _ => Ok(()),
         }
     }
@@ -119,14 +162,14 @@ impl Slot {
     }
 }
 
-impl Identity {
+impl Stamp {
     fn of(path: &Path) -> Result<Self> {
         let meta = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
         if !meta.is_file() && !meta.is_dir() {
             // Opening a pipe would wait for someone to write into it.
             return Err(Error::format(path, "this is neither a regular file nor a link to one"));
         }
-        Ok(Identity {
+        Ok(Stamp {
             device: meta.dev(),
             inode: meta.ino(),
             len: meta.len(),

@@ -144,7 +144,7 @@ impl<T: Clone + Eq + std::hash::Hash> Lanes<T> {
 fn divergent(other: &SeriesInfo, its: &Grid, first: &ColumnInfo, grid: &Grid) -> Error {
     Error::invalid(format!(
         "a reader walks one grid, but {other} and {first} are on different ones: {}, the other {}; give the reader a start \
-         (and an extent) that all of them cover, or narrow the filter to one grid (by initial and length) or to other series",
+         (and an extent) that all of them cover, or narrow the filter to one grid (by initial timestamp and length) or to other series",
         steps(its),
         steps(grid).trim_start_matches("it "),
     ))

@@ -193,7 +193,7 @@ impl StaticReader {
         }
     }
 
-    /// The chunks that were inflated by all reads so far, and by the build: the arrays of irregular series are held whole
+    /// The chunks that were inflated so far, by reads, ahead of them, and by the build: the arrays of irregular series are held whole
     /// where any value takes their only chunk.
     pub fn chunks_inflated(&self) -> u64 {
         self.inflated + self.plan.as_ref().map_or(0, Plan::chunks_inflated)

@@ -5,7 +5,7 @@
 
 pub(crate) mod arrays;
 pub(crate) mod catalog;
-mod h5;
+pub(crate) mod h5;
 mod operations;
 mod pair;
 mod read;
@@ -107,7 +107,8 @@ impl Store {
     /// Undoes the innermost transaction, removals included.
     ///
     /// # Errors
-    /// `InvalidParameter` when none is open.
+    /// `InvalidParameter` when none is open; `Integrity` when the disk failed and the whole transaction was undone instead
+    /// of an inner one; `Catalog` when SQLite refuses: then it is still open.
     pub fn rollback(&self) -> Result<()> {
         self.shared.change(|session| session.rollback())
     }

@@ -183,10 +183,10 @@ impl Session {
         let level = change.level;
         let result = result.and_then(|value| self.catalog.release(depth).map(|()| value));
         match result {
-            Err(error) => {
-                self.undo(depth, level);
-                Err(error)
-            }
+            Err(error) => Err(match self.undo(depth, level) {
+                None => error,
+                Some(more) => Error::Integrity(format!("{error}; {more}")),
+            }),
             Ok(value) => {
                 if !level.orphans.is_empty() {
                     self.removals.fetch_add(1, Ordering::AcqRel);
@@ -242,8 +242,10 @@ impl Session {
         let level = span.levels.pop().expect("more than one level");
         let depth = span.levels.len();
         self.removals.fetch_add(1, Ordering::AcqRel);
-        self.undo(depth, level);
-        Ok(())
+        match self.undo(depth, level) {
+            None => Ok(()),
+            Some(more) => Err(Error::Integrity(format!("the inner transaction could not be undone alone; {more}"))),
+        }
     }
 
     /// Brings every change to the disk.
@@ -277,17 +279,24 @@ impl Session {
         self.arrays.can_be_written()
     }
 
-    /// Undoes the savepoint `depth` and takes out the arrays that it stored.
-    fn undo(&mut self, depth: usize, level: Level) {
+    /// Undoes the savepoint `depth` and takes out the arrays that it stored. Says what else was undone, where it could not
+    /// be that alone: a caller who is not told would take it for kept.
+    fn undo(&mut self, depth: usize, level: Level) -> Option<&'static str> {
         if self.catalog.in_transaction() && self.catalog.rollback_to(depth).is_ok() {
             self.take_out(level.staged);
-        } else {
-            // SQLite gave the whole transaction up: the disk is full, or fails.
-            if let Some(span) = self.span.as_mut() {
-                span.keep(level);
-            }
-            self.abandon();
+            return None;
         }
+        // SQLite gave the whole transaction up: the disk is full, or fails.
+        let more = self.span.as_ref().and_then(|span| match (span.explicit, span.changed) {
+            (true, _) => Some("the whole transaction was undone"),
+            (false, true) => Some("all changes since the last flush were undone"),
+            (false, false) => None,
+        });
+        if let Some(span) = self.span.as_mut() {
+            span.keep(level);
+        }
+        self.abandon();
+        more
     }
 
     /// Forgets the open span, whose rows are not committed, and takes out the arrays that it stored.

@@ -15,7 +15,8 @@ impl Store {
     ///
     /// # Errors
     /// `InvalidParameter` when it breaks a rule, `DuplicateTimeSeries` when its identity is taken, `ReadOnlyStore`,
-    /// `Closed`, and errors of the disk. After an error the store is as before.
+    /// `Closed`, and errors of the disk. After an error the store is as before; where the disk fails so that more than this
+    /// call had to be undone, the error is `Integrity` and says so.
     pub fn add(&self, series: &NewSeries<'_>) -> Result<SeriesId> {
         series.validate()?;
         let (place, values) = (placement(&series.data), *series.values());

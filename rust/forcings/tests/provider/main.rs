@@ -2,6 +2,7 @@
 
 mod damage;
 mod real;
+mod remote;
 mod samples;
 mod support;
 mod times;

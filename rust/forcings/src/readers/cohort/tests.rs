@@ -136,7 +136,7 @@ fn row_119_a_divergent_series_is_named_with_both_grids_and_the_ways_out() {
         "Component 1 (Bus)",
         "the other has 24 steps of PT1H from 1970",
         "a start (and an extent)",
-        "by initial and length",
+        "by initial timestamp and length",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }

@@ -199,7 +199,7 @@ impl ForecastReader {
         }
     }
 
-    /// The chunks that were inflated by all reads so far.
+    /// The chunks that were inflated so far, by reads and ahead of them.
     pub fn chunks_inflated(&self) -> u64 {
         self.inflated + self.plan.as_ref().map_or(0, Plan::chunks_inflated)
     }

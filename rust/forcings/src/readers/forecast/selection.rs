@@ -10,6 +10,9 @@ use crate::{Error, Result};
 use std::collections::HashMap;
 use std::ops::Range;
 
+/// Where a window may begin in the buffer: a caller may look at it as numbers of the widest type.
+const ALIGNMENT: usize = 8;
+
 /// A forecast of a reader.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForecastEntry {
@@ -50,7 +53,7 @@ pub(super) struct Selection {
     pub(super) entries: Vec<ForecastEntry>,
     /// In the order of their first entries.
     pub(super) slots: Vec<ForecastSlot>,
-    /// Bytes of one window of every slot.
+    /// Bytes of the buffer: one window of every slot, and what aligns them.
     pub(super) bytes: usize,
 }
 
@@ -170,9 +173,10 @@ impl Selection {
         }
         let too_large = || Error::Integrity(format!("one window of {info} is too large"));
         let len = byte_len(info.dtype, &window_shape).map_err(|_| too_large())?;
-        let end = self.bytes.checked_add(len).ok_or_else(too_large)?;
+        let start = self.bytes.checked_next_multiple_of(ALIGNMENT).ok_or_else(too_large)?;
+        let end = start.checked_add(len).ok_or_else(too_large)?;
         let (hash, dtype, entry) = (info.hash, info.dtype, self.entries.len());
-        self.slots.push(ForecastSlot { dtype, window_shape, hash, access, entry, at: self.bytes..end });
+        self.slots.push(ForecastSlot { dtype, window_shape, hash, access, entry, at: start..end });
         self.bytes = end;
         Ok(self.slots.len() - 1)
     }

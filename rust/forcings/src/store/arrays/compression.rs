@@ -88,7 +88,12 @@ impl FromStr for Compression {
     /// Reads `none`, or `deflate:LEVEL:shuffle` and `deflate:LEVEL:noshuffle`. A third part that is not `noshuffle` means
     /// shuffle, and further parts mean nothing, as in the files of others.
     fn from_str(text: &str) -> Result<Self> {
-        let bad = || Error::invalid(format!("{text:?} is no compression; write none or deflate:3:shuffle"));
+        let bad = || {
+            Error::invalid(format!(
+                "{text:?} is no compression; write none, deflate:LEVEL:shuffle or deflate:LEVEL:noshuffle, with a LEVEL \
+                 from 0 to 9 such as deflate:3:shuffle"
+            ))
+        };
         let mut parts = text.split(':');
         match parts.next() {
             Some("none") => Ok(Compression::None),

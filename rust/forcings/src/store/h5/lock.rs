@@ -21,6 +21,15 @@ pub(crate) fn try_lock(file: &File, alone: bool) -> Result<bool> {
     }
 }
 
+/// Waits until it has the lock alone. A signal may end the wait with `Interrupted`.
+pub(crate) fn wait_for_lock(file: &File) -> Result<()> {
+    // SAFETY: as above.
+    match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) } {
+        0 => Ok(()),
+        _ => Err(Error::last_os_error()),
+    }
+}
+
 /// Gives the lock up. What fails here ends with the descriptor.
 pub(super) fn unlock(file: &File) {
     // SAFETY: the descriptor belongs to `file`, which lives through the call; flock touches no memory.

@@ -3,7 +3,6 @@
 pub(in crate::store) mod change;
 mod compact;
 pub(in crate::store) mod maintenance;
-mod model;
 mod persist;
 pub(in crate::store) mod relations;
 pub(in crate::store) mod rows;

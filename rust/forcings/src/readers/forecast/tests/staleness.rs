@@ -111,6 +111,7 @@ fn arrays_that_move_behind_the_catalogs_back_are_followed_by_their_hashes() {
     arrays.put_one(&pool, hashes[2], values[2].view()).unwrap();
     check_gone(&mut reader);
     arrays.put_one(&pool, hashes[0], values[0].view()).unwrap();
+    arrays.settle().unwrap();
     assert_ne!(arrays.locate(&hashes[0]).unwrap().column, before.column);
     for k in [1, 2] {
         reader.read_window(k).unwrap();

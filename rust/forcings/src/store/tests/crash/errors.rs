@@ -45,7 +45,10 @@ fn fail_everywhere(acts: &[Act]) {
                 for info in all(&store) {
                     match store.read(info.id) {
                         Ok(read) => assert!((0..1000).any(|n| read.values == ramp(n))),
-                        Err(error) => assert_eq!(error.kind(), ErrorKind::Integrity, "{error}"),
+                        // What waited cannot be written any more.
+                        Err(error) => {
+                            assert!([ErrorKind::Integrity, ErrorKind::Hdf5].contains(&error.kind()), "{error}");
+                        }
                     }
                 }
                 let _ = store.close();
@@ -95,4 +98,44 @@ fn of_a_compaction() {
 fn of_a_replacement() {
     fail_everywhere(&[Act::Create { overwrite: true, durable: false }, Act::Add("e", 40), Act::Close]);
     fail_everywhere(&[Act::Persist("other", 70)]);
+}
+
+#[test]
+fn more_than_the_failed_call_is_undone_and_it_says_so() {
+    let mut told = [0, 0];
+    for step in 0..8 {
+        let fate = Fate::Once(step, Harm::Refused(IoKind::StorageFull));
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::create(dir.path().join("a.nc"), &CreateOptions::default()).unwrap();
+        let disk = Disk::under(dir.path());
+        // A change that is refused, behind one that is not flushed.
+        add(&store, 1, "a", &ramp(0));
+        disk.let_fail(fate);
+        let error = store.add(&series(1, "a", &ramp(1))).unwrap_err();
+        disk.heal();
+        if names(&store).is_empty() {
+            assert_eq!(error.kind(), ErrorKind::Integrity, "{error}");
+            assert!(error.to_string().contains("all changes since the last flush were undone"), "{error}");
+            told[0] += 1;
+        }
+        // An inner transaction that cannot be undone alone.
+        store.clear().unwrap();
+        store.begin().unwrap();
+        add(&store, 1, "b", &ramp(0));
+        store.begin().unwrap();
+        add(&store, 1, "c", &ramp(1));
+        disk.let_fail(fate);
+        let ended = store.rollback();
+        disk.heal();
+        match ended {
+            Ok(()) => assert_eq!((names(&store), store.in_transaction()), (vec!["b".to_string()], true)),
+            Err(error) => {
+                assert_eq!((names(&store), store.in_transaction()), (Vec::new(), false));
+                assert_eq!(error.kind(), ErrorKind::Integrity, "{error}");
+                assert!(error.to_string().contains("the whole transaction was undone"), "{error}");
+                told[1] += 1;
+            }
+        }
+    }
+    assert!(told[0] > 0 && told[1] > 0, "{told:?}");
 }

@@ -1,0 +1,159 @@
+//! Zlib streams of chunks. Planes of bytes that look like noise (the low bytes of measured numbers) go into stored blocks:
+//! Huffman codes make them no smaller, and cost most of the time of writing and of every later read.
+
+use crate::{Error, Result};
+use libdeflater::{adler32, CompressionLvl, Compressor};
+
+/// DEFLATE with a window of 32 KiB; the check bits make the two bytes a multiple of 31.
+const HEADER: [u8; 2] = [0x78, 0x01];
+
+/// The most that one stored block holds.
+const MAX_STORED: usize = u16::MAX as usize;
+
+/// Of a plane that is long this many bytes are judged; of one that is shorter than `MIN_SAMPLE` nothing can be said.
+const MAX_SAMPLE: usize = 4096;
+const MIN_SAMPLE: usize = 512;
+
+/// Makes streams; keeps the compressor for the next one of the same effort, and room.
+#[derive(Default)]
+pub(super) struct Zlib {
+    compressor: Option<(i32, Compressor)>,
+    out: Vec<u8>,
+}
+
+impl Zlib {
+    /// A stream of `plain` at a level of zlib, 0 to 9. `plane` is the length of the planes that a shuffle has made of it.
+    ///
+    /// # Errors
+    /// `InvalidParameter` for a level above 9.
+    pub(super) fn compress(&mut self, plain: &[u8], plane: Option<usize>, level: u8) -> Result<Vec<u8>> {
+        if level > 9 {
+            return Err(Error::invalid(format!("DEFLATE has levels 0 to 9, not {level}")));
+        }
+        let noise = plane.map_or(0, |plane| noisy_prefix(plain, plane));
+        let (stored, rest) = plain.split_at(noise);
+        self.out.clear();
+        self.out.extend_from_slice(&HEADER);
+        for block in stored.chunks(MAX_STORED) {
+            // Not the last block, no compression; it starts and ends between bytes.
+            self.out.push(0);
+            let len = block.len() as u16;
+            self.out.extend_from_slice(&len.to_le_bytes());
+            self.out.extend_from_slice(&(!len).to_le_bytes());
+            self.out.extend_from_slice(block);
+        }
+        self.append_deflated(rest, effort(level));
+        self.out.extend_from_slice(&adler32(plain).to_be_bytes());
+        Ok(self.out.clone())
+    }
+
+    fn append_deflated(&mut self, plain: &[u8], effort: i32) {
+        if self.compressor.as_ref().is_none_or(|(e, _)| *e != effort) {
+            let exact = CompressionLvl::new(effort).expect("libdeflate has levels 0 to 12");
+            self.compressor = Some((effort, Compressor::new(exact)));
+        }
+        let (_, compressor) = self.compressor.as_mut().expect("set above");
+        let start = self.out.len();
+        self.out.resize(start + compressor.deflate_compress_bound(plain.len()), 0);
+        let len =
+            compressor.deflate_compress(plain, &mut self.out[start..]).expect("the bound is enough for any input");
+        self.out.truncate(start + len);
+    }
+}
+
+/// The level of libdeflate that stands for one of zlib. Its level 1 makes streams of about the size that zlib's levels 1 to 3
+/// make: on shuffled loads, profiles, ramps and random walks 0.4 % larger to 34 % smaller than zlib's level 3, and half as
+/// fast again as its own level 3, which is hardly any smaller.
+fn effort(level: u8) -> i32 {
+    match level {
+        2 | 3 => 1,
+        _ => level.into(),
+    }
+}
+
+/// The length of the leading planes that are noise. Values are little-endian, so theirs come first.
+fn noisy_prefix(planes: &[u8], plane: usize) -> usize {
+    match plane {
+        0 => 0,
+        _ => planes.chunks_exact(plane).take_while(|plane| is_noise(plane)).count() * plane,
+    }
+}
+
+/// Whether bytes repeat as often as independent, evenly spread ones do. More pairs of equal bytes than that mean fewer
+/// values, or runs; fewer mean a counter: both can be compressed.
+fn is_noise(plane: &[u8]) -> bool {
+    let sample = &plane[..plane.len().min(MAX_SAMPLE)];
+    if sample.len() < MIN_SAMPLE {
+        return false;
+    }
+    let mut counts = [0u32; 256];
+    for &byte in sample {
+        counts[usize::from(byte)] += 1;
+    }
+    let n = sample.len() as f64;
+    let pairs: f64 = counts.iter().map(|&c| f64::from(c) * (f64::from(c) - 1.0)).sum();
+    let (mean, deviation) = (n * (n - 1.0) / 256.0, n * (2.0f64 / 256.0).sqrt());
+    (pairs - mean).abs() <= 3.0 * deviation
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use libdeflater::Decompressor;
+
+    /// Bytes without a pattern, the same ones for a seed.
+    fn noise(len: usize, mut state: u64) -> Vec<u8> {
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state.wrapping_mul(0x2545_f491_4f6c_dd1d) as u8
+        };
+        let mut bytes = vec![0; len];
+        bytes.iter_mut().for_each(|byte| *byte = (next() >> 1) ^ next());
+        bytes
+    }
+
+    fn round_trip(plain: &[u8], plane: usize, level: u8) -> usize {
+        let stream = Zlib::default().compress(plain, Some(plane), level).unwrap();
+        let mut back = vec![0; plain.len()];
+        assert_eq!(Decompressor::new().zlib_decompress(&stream, &mut back).unwrap(), plain.len());
+        assert_eq!(back, plain);
+        stream.len()
+    }
+
+    #[test]
+    fn leading_noise_is_stored_and_what_follows_compressed() {
+        for plane in [1000, 4096, 70_000, 140_000] {
+            let mut planes = noise(6 * plane, 88172645463325252);
+            assert_eq!(noisy_prefix(&planes, plane), 6 * plane);
+            planes.extend((0..2 * plane).map(|k| (k / 999) as u8));
+            assert_eq!(noisy_prefix(&planes, plane), 6 * plane);
+            for level in [1, 3, 9] {
+                let size = round_trip(&planes, plane, level);
+                assert!(size > 6 * plane && size < 6 * plane + plane / 4 + 100, "{size} of {plane}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_but_noise_and_nothing_at_all_are_whole_streams() {
+        round_trip(&noise(4 * 1000, 7), 1000, 3);
+        round_trip(&noise(4 * 65_535, 7), 65_535, 3);
+        round_trip(&[], 0, 3);
+        round_trip(&[], 1, 1);
+        round_trip(&noise(4 * 1000 + 3, 7), 1000, 3);
+    }
+
+    #[test]
+    fn what_repeats_counts_or_is_short_is_no_noise() {
+        let row = noise(100, 3);
+        let repeated: Vec<u8> = row.iter().copied().cycle().take(4000).collect();
+        let rows: Vec<u8> = noise(1000, 3).into_iter().cycle().take(5000).collect();
+        let counter: Vec<u8> = (0..4000).map(|k| k as u8).collect();
+        let few: Vec<u8> = noise(4000, 5).into_iter().map(|byte| byte & 0x7f).collect();
+        for plane in [repeated, rows, counter, few, vec![0; 4000], noise(MIN_SAMPLE - 1, 3)] {
+            assert!(!is_noise(&plane));
+        }
+    }
+}
