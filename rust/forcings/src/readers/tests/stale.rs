@@ -155,3 +155,64 @@ fn another_array_file_in_the_place_of_the_first_is_planned_anew() {
         }
     }
 }
+
+#[test]
+fn compaction_moves_arrays_under_readers_of_every_type() {
+    let folder = tempfile::tempdir().unwrap();
+    for on_disk in [true, false] {
+        let path = folder.path().join("s.nc");
+        let store = if on_disk { Store::create(path, &CreateOptions::default()) } else { Store::memory() }.unwrap();
+        let all: Vec<Array> = (0..8).map(|k| ramp(6, k)).collect();
+        let instants: Vec<UnixMillis> = (0..6).map(|k| hour(k * k)).collect();
+        let mut gone = Vec::new();
+        for (k, array) in all.iter().enumerate() {
+            // Every other array goes, so that those behind it move up.
+            let name = if k % 2 == 0 { "gone" } else { "kept" };
+            let regular = NewSeries::single(
+                Owner::component(k as i64, "Bus"),
+                name,
+                hour(-((k / 2) as i64 % 2)),
+                HOUR,
+                array.view(),
+            );
+            let id = store.add(&regular).unwrap();
+            gone.extend((k % 2 == 0).then_some(id));
+        }
+        for (k, array) in all.iter().enumerate().filter(|(k, _)| k % 2 == 1) {
+            let own = ramp(6, 10 + k as i64);
+            for values in [array, &own] {
+                let owner = values.to_f64().unwrap()[0] as i64 / 1000;
+                store.add(&listed::new(listed::IRREGULAR, owner, &instants, values)).unwrap();
+                store.add(&listed::new(listed::PERSISTENT, owner, &instants[k % 3..], &cut(values, k % 3))).unwrap();
+            }
+        }
+        let window = StaticReaderOptions {
+            filter: Filter { name: Some("kept".into()), ..hourly() },
+            start: Some(hour(0).into()),
+            extent: None,
+        };
+        let mut readers = vec![
+            StaticReader::with_options(&store, &window).unwrap(),
+            StaticReader::build(&store, &listed::typed(listed::IRREGULAR)).unwrap(),
+            StaticReader::build(&store, &listed::typed(listed::PERSISTENT)).unwrap(),
+        ];
+        let rows = |readers: &mut Vec<StaticReader>| -> Vec<Vec<u8>> {
+            let row = |reader: &mut StaticReader| {
+                reader.read_step(4).unwrap();
+                reader.values(0).to_vec()
+            };
+            readers.iter_mut().map(row).collect()
+        };
+        let before = rows(&mut readers);
+        assert_eq!(doubles(&before[0]), [1004.0, 3005.0, 5004.0, 7005.0]);
+        assert_eq!(doubles(&before[1]), [1, 3, 5, 7, 11, 13, 15, 17].map(|k| (1000 * k + 4) as f64));
+        store.remove(&gone).unwrap();
+        store.compact_physical().unwrap();
+        assert_eq!(rows(&mut readers), before);
+    }
+}
+
+/// The steps of a scalar series from `first` on.
+fn cut(values: &Array, first: usize) -> Array {
+    Array::new(DType::F64, vec![values.shape()[0] - first], values.bytes()[8 * first..].to_vec()).unwrap()
+}
