@@ -269,7 +269,11 @@ impl Session {
     /// Undoes the caller's open transaction, if there is one, and brings the rest to the disk.
     pub(super) fn finish(&mut self) -> Result<()> {
         while self.in_transaction() {
-            self.rollback()?;
+            let undone = self.rollback();
+            // All of it is to be undone, so that it may go at once.
+            if self.in_transaction() {
+                undone?;
+            }
         }
         self.flush()
     }
