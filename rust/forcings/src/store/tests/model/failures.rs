@@ -89,7 +89,7 @@ impl Trial {
             return self.recover();
         }
         let (found, inside) = (observe(&self.store), self.store.in_transaction());
-        if inside == !self.saved.is_empty() && found == self.now {
+        if inside != self.saved.is_empty() && found == self.now {
             checks::contents(&self.store, &self.now, &self.arrays);
             return;
         }
