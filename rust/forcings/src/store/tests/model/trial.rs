@@ -218,7 +218,7 @@ impl Trial {
         if self.store.is_open() {
             return;
         }
-        self.walkers.drain(..).for_each(Walker::is_closed);
+        self.walkers.drain(..).for_each(Walker::check_closed);
         if look && self.fate.is_none() {
             let store = Store::open(self.path(), &reading()).unwrap();
             checks::contents(&store, &self.now, &self.arrays);

@@ -82,7 +82,7 @@ impl Walker {
     }
 
     /// After the store was closed.
-    pub(super) fn is_closed(mut self) {
+    pub(super) fn check_closed(mut self) {
         let read = match &mut self.reader {
             Reader::Static(reader) if !reader.is_empty() => reader.read_step(0),
             Reader::Forecast(reader) if !reader.is_empty() => reader.read_window(0),
