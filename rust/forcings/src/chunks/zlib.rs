@@ -4,9 +4,6 @@
 use crate::{Error, Result};
 use libdeflater::{adler32, CompressionLvl, Compressor};
 
-/// DEFLATE with a window of 32 KiB; the check bits make the two bytes a multiple of 31.
-const HEADER: [u8; 2] = [0x78, 0x01];
-
 /// The most that one stored block holds.
 const MAX_STORED: usize = u16::MAX as usize;
 
@@ -33,7 +30,7 @@ impl Zlib {
         let noise = plane.map_or(0, |plane| noisy_prefix(plain, plane));
         let (stored, rest) = plain.split_at(noise);
         self.out.clear();
-        self.out.extend_from_slice(&HEADER);
+        self.out.extend_from_slice(&header(level));
         for block in stored.chunks(MAX_STORED) {
             // Not the last block, no compression; it starts and ends between bytes.
             self.out.push(0);
@@ -59,6 +56,17 @@ impl Zlib {
             compressor.deflate_compress(plain, &mut self.out[start..]).expect("the bound is enough for any input");
         self.out.truncate(start + len);
     }
+}
+
+/// DEFLATE with a window of 32 KiB, and two bits for how hard it was tried; the check bits make the bytes a multiple of 31.
+fn header(level: u8) -> [u8; 2] {
+    let flags = match level {
+        0 | 1 => 0x01,
+        2..=5 => 0x5e,
+        6 => 0x9c,
+        _ => 0xda,
+    };
+    [0x78, flags]
 }
 
 /// The level of libdeflate that stands for one of zlib. Its level 1 makes streams of about the size that zlib's levels 1 to 3
@@ -133,6 +141,15 @@ mod tests {
                 let size = round_trip(&planes, plane, level);
                 assert!(size > 6 * plane && size < 6 * plane + plane / 4 + 100, "{size} of {plane}");
             }
+        }
+    }
+
+    #[test]
+    fn the_header_tells_the_level() {
+        for level in 0..10 {
+            let stream = Zlib::default().compress(&[1; 100], None, level).unwrap();
+            assert_eq!(u16::from_be_bytes([stream[0], stream[1]]) % 31, 0);
+            assert_eq!(stream[1] >> 6, [0, 0, 1, 1, 1, 1, 2, 3, 3, 3][usize::from(level)]);
         }
     }
 

@@ -41,7 +41,17 @@ impl Compression {
 
     /// What an array file says, or the default where it says nothing that can be understood.
     pub(super) fn from_attribute(text: Option<&str>) -> Self {
-        text.and_then(|text| text.parse().ok()).unwrap_or_default()
+        text.and_then(Self::tolerant).unwrap_or_default()
+    }
+
+    /// A third part that is not `noshuffle` means shuffle, and further parts mean nothing, as in the files of others.
+    fn tolerant(text: &str) -> Option<Self> {
+        let shuffle = |part| if part == "noshuffle" { part } else { "shuffle" };
+        match text.split(':').collect::<Vec<_>>()[..] {
+            ["deflate", level, part, ..] => format!("deflate:{level}:{}", shuffle(part)).parse().ok(),
+            ["none", ..] => Some(Compression::None),
+            _ => None,
+        }
     }
 
     /// The pipeline for elements of `width` bytes.
@@ -85,8 +95,7 @@ impl fmt::Display for Compression {
 impl FromStr for Compression {
     type Err = Error;
 
-    /// Reads `none`, or `deflate:LEVEL:shuffle` and `deflate:LEVEL:noshuffle`. A third part that is not `noshuffle` means
-    /// shuffle, and further parts mean nothing, as in the files of others.
+    /// Reads `none`, `deflate:LEVEL:shuffle` and `deflate:LEVEL:noshuffle`.
     fn from_str(text: &str) -> Result<Self> {
         let bad = || {
             Error::invalid(format!(
@@ -94,17 +103,14 @@ impl FromStr for Compression {
                  from 0 to 9 such as deflate:3:shuffle"
             ))
         };
-        let mut parts = text.split(':');
-        match parts.next() {
-            Some("none") => Ok(Compression::None),
-            Some("deflate") => {
-                let level = parts.next().and_then(|level| level.parse().ok()).ok_or_else(bad)?;
-                let shuffle = parts.next().ok_or_else(bad)? != "noshuffle";
-                let compression = Compression::Deflate { level, shuffle };
-                compression.check().map(|()| compression)
-            }
-            _ => Err(bad()),
-        }
+        let (level, shuffle) = match text.split(':').collect::<Vec<_>>()[..] {
+            ["none"] => return Ok(Compression::None),
+            ["deflate", level, "shuffle"] => (level, true),
+            ["deflate", level, "noshuffle"] => (level, false),
+            _ => return Err(bad()),
+        };
+        let compression = Compression::Deflate { level: level.parse().map_err(|_| bad())?, shuffle };
+        compression.check().map(|()| compression)
     }
 }
 
@@ -130,6 +136,9 @@ mod tests {
         for text in ["", "lz4", "deflate", "deflate:3", "deflate:x:shuffle", "deflate:10:shuffle", "deflate:-1:shuffle"]
         {
             assert_eq!(Compression::from_attribute(Some(text)), default, "{text}");
+            assert!(text.parse::<Compression>().is_err(), "{text}");
+        }
+        for text in ["deflate:3:noshufle", "deflate:3:shuffle:x", "none:3", "none:"] {
             assert!(text.parse::<Compression>().is_err(), "{text}");
         }
         assert_eq!(Compression::from_attribute(None), default);

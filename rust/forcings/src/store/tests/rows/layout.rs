@@ -45,7 +45,7 @@ pub(super) fn row_96_the_lowest_free_column_is_taken_first() {
     for store in stores {
         let arrays: Vec<Array> = (0..8).map(ramp).collect();
         let ids: Vec<SeriesId> = arrays[..5].iter().zip(0..).map(|(a, owner)| add(&store, owner, "load", a)).collect();
-        store.flush().unwrap();
+        assert_eq!(place(&store, &arrays[4]), "sts_f64_s_4_PT1H:4");
         store.remove(&[ids[3], ids[1]]).unwrap();
         store.flush().unwrap();
         let later: Vec<String> = arrays[5..]
