@@ -35,9 +35,9 @@ rust_tests() {
     cargo test --quiet --release --workspace --no-fail-fast "${checked[@]}" | sed -E '/^(|running [0-9]+ tests?)$/d'
 }
 
-# The threads of a prefetch group under a scheduler that explores their interleavings.
+# The threads of prefetch groups and of readahead under a scheduler that explores their interleavings.
 interleavings() {
-    cargo test --quiet --release --package forcings --features shuttle --lib "${checked[@]}" prefetch::explored |
+    cargo test --quiet --release --package forcings --features shuttle --lib "${checked[@]}" explored |
         sed -E '/^(|running [0-9]+ tests?)$/d'
 }
 

@@ -598,8 +598,8 @@ int32_t forcings_session_drain(uint64_t *out_handles,
 // Ends the wake-up calls. When this has returned no thread is inside one.
 int32_t forcings_session_detach(void);
 
-// Adds `n` series and writes their ids to `out_ids`, which has room for `n`: all of them or none. `mode` 0 adds them one
-// by one, for a few; 1 writes whole chunks, for many. The items and all they point to are borrowed. See `out_job` above.
+// Adds `n` series and writes their ids to `out_ids`, which has room for `n`: all of them or none. `mode` 0 is for
+// one series; 1, for many, writes whole chunks. The items and all they point to are borrowed. See `out_job` above.
 int32_t forcings_store_add(uint64_t store,
                            const struct ForcingsSeries *items,
                            uint64_t n,

@@ -6,8 +6,8 @@ use crate::{guard::guard, input, job};
 use forcings::series::{NewSeries, SeriesId};
 use forcings::{Error, Result};
 
-/// Adds `n` series and writes their ids to `out_ids`, which has room for `n`: all of them or none. `mode` 0 adds them one
-/// by one, for a few; 1 writes whole chunks, for many. The items and all they point to are borrowed. See `out_job` above.
+/// Adds `n` series and writes their ids to `out_ids`, which has room for `n`: all of them or none. `mode` 0 is for
+/// one series; 1, for many, writes whole chunks. The items and all they point to are borrowed. See `out_job` above.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_store_add(
     store: u64,

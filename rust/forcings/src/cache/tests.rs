@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Checks a case of section 8 of the facts that the format was written down in. Its number is in the failure.
+/// Checks a numbered case of the format; its number is in the failure.
 fn row(number: &str, case: &str, check: impl FnOnce()) {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(check));
     assert!(outcome.is_ok(), "row {number} ({case}) does not hold; its own message stands above");

@@ -71,9 +71,8 @@ impl StaticReader {
         shared.visit(&request.filter, &mut |info| intake.push(info))?;
         let (Cohort { timeline, reference, groups }, Request { series_type, .. }) = (intake.finish()?, request);
         let buffers = groups.iter().map(Group::buffer).collect::<Result<_>>()?;
-        let arrays = shared.arrays()?;
-        let (rows, plan) =
-            (vec![0; timeline.lanes()], Some(Plan::new(&arrays, &groups, &timeline, DEFAULT_READAHEAD)?));
+        let plan = shared.read_arrays(|arrays| Plan::new(arrays, &groups, &timeline, DEFAULT_READAHEAD))?;
+        let (rows, plan) = (vec![0; timeline.lanes()], Some(plan));
         Ok(StaticReader {
             shared,
             series_type,
@@ -193,8 +192,8 @@ impl StaticReader {
         }
     }
 
-    /// The chunks that were inflated so far, by reads, ahead of them, and by the build: the arrays of irregular series are held whole
-    /// where any value takes their only chunk.
+    /// The chunks that were inflated so far, by reads, ahead of them, and by the build: the arrays of irregular series are
+    /// held whole where any value takes their only chunk.
     pub fn chunks_inflated(&self) -> u64 {
         self.inflated + self.plan.as_ref().map_or(0, Plan::chunks_inflated)
     }

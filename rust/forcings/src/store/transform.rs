@@ -23,8 +23,9 @@ impl Store {
     /// # Errors
     /// `InvalidParameter`, naming the series, when the horizon or the interval is no whole number of its steps, the
     /// interval is longer than the horizon, the horizon longer than the series, a window from a shortened month end makes
-    /// no grid of its own, the series is in a zone and the interval a day or more, or the series has a `Deterministic` forecast or a derived one with another horizon;
-    /// `Integrity` when series of one resolution are on different grids; `ReadOnlyStore`, `Closed`, errors of the disk.
+    /// no grid of its own, the series is in a zone and the interval a day or more, or the series has a `Deterministic`
+    /// forecast or a derived one with another horizon; `Integrity` when series of one resolution are on different grids;
+    /// `ReadOnlyStore`, `Closed`, errors of the disk.
     pub fn transform_single_time_series(
         &self,
         horizon: Period,

@@ -13,7 +13,8 @@ use crate::{Error, ErrorKind, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Bytes of values that wait before they are written: more than a dataset for single arrays has of a year of hourly doubles.
+/// Bytes of values that wait before they are written: more than a dataset for single arrays has of a year of hourly
+/// doubles.
 const MAX_BYTES: usize = 96 << 20;
 
 /// What waits, by hash.

@@ -1,5 +1,4 @@
-//! Cases of identity, opening and transactions that a store has gone wrong in before, by their numbers in the table of
-//! tricky cases.
+//! Tricky cases of identity, opening and transactions. The numbers in the names of the tests are those of the cases.
 
 use super::*;
 use crate::store::tests::rerun_without_privilege;
