@@ -72,6 +72,7 @@ impl Plan {
     /// `NotFound` for an array that is missing, `Integrity` for one that is not what the catalog says, both naming the
     /// series; errors of the file.
     pub(super) fn new(arrays: &ArrayFile, groups: &[Group], timeline: &Timeline, readahead: usize) -> Result<Self> {
+        arrays.settle()?;
         let plan = Plan {
             // Before the first look-up: what moves meanwhile is looked up again.
             stamp: arrays.stamp(),

@@ -70,8 +70,12 @@ pub(super) fn establish(path: &Path, overwrite: bool, build: impl FnOnce(&Path) 
     };
     let intent = Intent::declare(path, &Plan::Install { workshop: workshop.name() })?;
     if let Err(failure) = install(&built, path, &workshop.path().join("replaced"), overwrite) {
-        // What could not be moved back is finished by the next who opens the pair, and must not go with the folder.
-        if !failure.undone || intent.withdraw().is_err() {
+        if failure.undone {
+            // Without the folder, an intent that cannot be withdrawn finds nothing to install.
+            drop(workshop);
+            let _ = intent.withdraw();
+        } else {
+            // What could not be moved back is finished by the next who opens the pair, and must not go with the folder.
             workshop.keep();
         }
         return Err(failure.error);

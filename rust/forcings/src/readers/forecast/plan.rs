@@ -46,6 +46,7 @@ impl Plan {
         entries: &[ForecastEntry],
         (count, readahead): (usize, usize),
     ) -> Result<Self> {
+        arrays.settle()?;
         let mut plan = Plan { stamp: arrays.stamp(), ..Plan::default() };
         let mut datasets: HashMap<*const PackedDataset, usize> = HashMap::new();
         let mut widths: HashMap<(usize, bool), usize> = HashMap::new();

@@ -99,13 +99,15 @@ impl ArrayFile {
                 true => self.write_waiting(&mut writer)?,
                 false => self.write_many_waiting(&mut writer)?,
             }
-            for pool in order {
-                match &pools[pool][..] {
-                    [(hash, array)] => {
-                        joined.push(*hash);
-                        self.waiting.lock().push(pool, *hash, *array);
-                    }
-                    arrays => self.put_datasets(&mut writer, pool, arrays, &mut made)?,
+            let (single, many): (Vec<_>, Vec<_>) = order.into_iter().partition(|pool| pools[*pool].len() == 1);
+            for pool in many {
+                self.put_datasets(&mut writer, pool, &pools[pool], &mut made)?;
+            }
+            // Last: whoever reads while something waits waits for the writer.
+            for pool in single {
+                for (hash, array) in &pools[pool] {
+                    joined.push(*hash);
+                    self.waiting.lock().push(pool, *hash, *array);
                 }
             }
             self.sync_with_hdf5(&mut writer)?;
