@@ -10,12 +10,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
 
+/// Bytes that are appended before the disk is told to begin with them.
+const WRITE_BACK: u64 = 8 << 20;
+
 /// A locked file. The lock goes with the handle, or with the process.
 #[derive(Debug)]
 pub(crate) struct PlainFile {
     file: File,
     path: PathBuf,
     len: AtomicU64,
+    /// The end of what the disk was told to begin with.
+    begun: AtomicU64,
     writable: bool,
     released: AtomicBool,
     /// Whether its name is another file's, and so is what says who holds it.
@@ -86,11 +91,11 @@ impl PlainFile {
             if (current.dev(), current.ino()) != (meta.dev(), meta.ino()) {
                 continue;
             }
-            let (path, len) = (path.to_path_buf(), AtomicU64::new(meta.len()));
             return Ok(PlainFile {
                 file,
-                path,
-                len,
+                path: path.to_path_buf(),
+                len: AtomicU64::new(meta.len()),
+                begun: AtomicU64::new(meta.len()),
                 writable,
                 released: AtomicBool::new(false),
                 detached: AtomicBool::new(false),
@@ -146,7 +151,13 @@ impl FileLayer for PlainFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.check_writable()?;
         disk::write_at(&self.file, &self.path, offset, bytes)?;
-        self.len.fetch_max(offset + bytes.len() as u64, Ordering::AcqRel);
+        let end = offset + bytes.len() as u64;
+        self.len.fetch_max(end, Ordering::AcqRel);
+        let begun = self.begun.load(Ordering::Relaxed);
+        if end.saturating_sub(begun) >= WRITE_BACK {
+            self.begun.fetch_max(end, Ordering::Relaxed);
+            disk::begin_write_back(&self.file, begun..end);
+        }
         Ok(())
     }
 
@@ -154,6 +165,7 @@ impl FileLayer for PlainFile {
         self.check_writable()?;
         disk::set_len(&self.file, &self.path, len)?;
         self.len.store(len, Ordering::Release);
+        self.begun.fetch_min(len, Ordering::Relaxed);
         Ok(())
     }
 
