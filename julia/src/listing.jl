@@ -210,7 +210,8 @@ function filter_object(;
         throw(invalid("the keyword owner takes an Owner or an id, not $(repr(owner)); types go to owner_type"))
     ids isa Union{AbstractVector{<:Integer}, Nothing} || throw(invalid("ids are a vector of ids, not $(repr(ids))"))
     zoneless isa Union{Bool, Nothing} || throw(invalid("zoneless is true or false, not $(repr(zoneless))"))
-    length === nothing || (length isa Integer && !(length isa Bool) && length >= 0) ||
+    length === nothing ||
+        (length isa Integer && !(length isa Bool) && length >= 0) ||
         throw(invalid("a length is a number of steps, not $(repr(length))"))
     if owner isa Owner
         category in (nothing, owner.category) || throw(invalid("the owner is not of the category $(repr(category))"))

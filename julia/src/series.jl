@@ -154,7 +154,8 @@ for S in (:NonSequentialTimeSeries, :PersistentTimeSeries)
                 "there are $(length(timestamps)) timestamps, but the values have $(size(v, 1)) rows; their first " *
                     "dimension is time",
             ))
-        times = timestamps isa Vector{DateTime} ? timestamps :
+        times = timestamps isa Vector{DateTime} ?
+            timestamps :
             copyto!(Vector{DateTime}(undef, length(timestamps)), (instant(t) for t in timestamps))
         return checked(typeof_series($S, v)(name, times, v, reference_text(time_reference)))
     end

@@ -99,8 +99,11 @@ impl Store {
     /// `Closed`, and `Catalog` when SQLite cannot read the catalog for another reason than damage, which is no error but
     /// a finding.
     pub fn verify(&self) -> Result<VerifyReport> {
-        let arrays = self.shared.arrays()?;
-        self.shared.look(|session| Check { arrays: &arrays, session, report: VerifyReport::default() }.run())
+        self.shared.look(|session| {
+            // Only now: before, another array file might still take the place of the one that was asked for.
+            let arrays = self.shared.arrays()?;
+            Check { arrays: &arrays, session, report: VerifyReport::default() }.run()
+        })
     }
 
     /// The grids of the `SingleTimeSeries`, one for each resolution, in the order of the resolutions' ISO texts.
