@@ -382,7 +382,7 @@ end
 optional_id(what, x, category) = x === nothing ? nothing : required_id(what, x, category)
 
 function required_id(what, x, category)
-    x isa Integer && return Int64(x)
+    x isa Integer && return int64("the id of an owner", x)
     x isa Owner || throw(invalid("the $what is an Owner or an id, not $(repr(x))"))
     x.category === category ||
         throw(invalid("the $what must be of the category $(repr(category)), which $(repr(x)) is not"))

@@ -189,7 +189,7 @@ function read_series(
     to = nothing,
     as_stored::Bool = false,
 )
-    numbers = convert(Vector{Int64}, ids)
+    numbers = id_vector(ids)
     range = json((from = bound(from), to = bound(to)))
     table, features = Ref{Ptr{Cvoid}}(C_NULL), Ref{Ptr{Cvoid}}(C_NULL)
     GC.@preserve numbers range background(
@@ -226,7 +226,7 @@ Throws `Forcings.NotFoundError` for an unknown id.
 remove!(store::Store, id::Integer) = remove!(store, [id])
 
 function remove!(store::Store, ids::AbstractVector{<:Integer})
-    numbers = convert(Vector{Int64}, ids)
+    numbers = id_vector(ids)
     GC.@preserve numbers background(job -> forcings_store_remove(store, pointer(numbers), length(numbers), job))
     return nothing
 end

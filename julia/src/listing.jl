@@ -210,7 +210,8 @@ function filter_object(;
         throw(invalid("the keyword owner takes an Owner or an id, not $(repr(owner)); types go to owner_type"))
     ids isa Union{AbstractVector{<:Integer}, Nothing} || throw(invalid("ids are a vector of ids, not $(repr(ids))"))
     zoneless isa Union{Bool, Nothing} || throw(invalid("zoneless is true or false, not $(repr(zoneless))"))
-    length isa Union{Integer, Nothing} && (length === nothing || length >= 0) ||
+    length === nothing ||
+        (length isa Integer && !(length isa Bool) && length >= 0) ||
         throw(invalid("a length is a number of steps, not $(repr(length))"))
     if owner isa Owner
         category in (nothing, owner.category) || throw(invalid("the owner is not of the category $(repr(category))"))
@@ -218,7 +219,7 @@ function filter_object(;
         owner = owner.id
     end
     return (
-        owner_id = owner,
+        owner_id = owner === nothing ? nothing : int64("the id of an owner", owner),
         owner_type = optional_text("owner_type", owner_type),
         owner_category = category === nothing ? nothing : category_name(category),
         series_type = type_name(type),
@@ -227,11 +228,11 @@ function filter_object(;
         resolution = resolution === nothing ? nothing : wire(resolution),
         interval = interval === nothing ? nothing : wire(interval),
         initial_ms = optional_millis(initial_timestamp),
-        length = length,
+        length = length === nothing ? nothing : int64("a length", length),
         zoneless = zoneless,
         features = features === nothing ? nothing : feature_object(features),
         exact_features = exact_features === nothing ? nothing : feature_object(exact_features),
-        ids = ids,
+        ids = ids === nothing ? nothing : id_vector(ids),
     )
 end
 

@@ -168,7 +168,7 @@ open_store(list_series, path; read_only = true)
 ```
 """
 function persist(store::Store, path::AbstractString; overwrite::Bool = false)
-    full = abspath(path)
+    full = store_path(path)
     GC.@preserve full background(job -> forcings_store_persist(store, full, sizeof(full), overwrite, job))
     return full
 end

@@ -165,7 +165,7 @@ function owner_key(what, owner, category)
     category in (nothing, own) ||
         own === nothing ||
         throw(invalid("the $what is of the category $(repr(own)), not of $(repr(category))"))
-    id = owner isa Owner ? owner.id : owner
+    id = owner isa Owner ? owner.id : int64("the id of an owner", owner)
     return (id = id, category = category_name(something(own, category, :component)))
 end
 

@@ -17,7 +17,7 @@ struct Owner
     category::Symbol
     function Owner(id::Integer, type::AbstractString; category::Symbol = :component)
         category_name(category)
-        return new(id, type, category)
+        return new(int64("the id of an owner", id), type, category)
     end
 end
 
@@ -31,20 +31,29 @@ category_symbol(name) = name == "Component" ? :component : :attribute
 
 owner_object(o::Owner) = (id = o.id, type = o.type, category = category_name(o.category))
 
-feature(value::Union{Bool, AbstractString, AbstractFloat}) = value
+feature(value::Union{AbstractString, AbstractFloat}) = value
+feature(value::Bool) = value
 feature(value::Symbol) = String(value)
 feature(value) = throw(invalid("a feature must be a number, a Bool or a text, not $(repr(value))"))
-function feature(value::Integer)
-    typemin(Int64) <= value <= typemax(Int64) || throw(invalid("the feature $value does not fit into an Int64"))
-    return value
+feature(value::Integer) = int64("the feature", value)
+
+function int64(what, value::Integer)
+    typemin(Int64) <= value <= typemax(Int64) || throw(invalid("$what, $value, does not fit into an Int64"))
+    return Int64(value)
 end
 
 function feature_object(features::Union{NamedTuple, AbstractDict})
-    return Dict(string(key) => feature(value) for (key, value) in pairs(features))
+    object = Dict(string(key) => feature(value) for (key, value) in pairs(features))
+    # A dictionary may have a text and a symbol that are the same name.
+    length(object) == length(features) || throw(invalid("two features have the same name: $(repr(features))"))
+    return object
 end
 function feature_object(features)
     throw(invalid("features are a named tuple, as in (scenario = \"high\",), or a dictionary, not $(repr(features))"))
 end
+
+id_vector(ids::Vector{Int64}) = ids
+id_vector(ids) = Int64[int64("an id", id) for id in ids]
 
 optional_text(what, x::Union{AbstractString, Symbol, Nothing}) = x
 optional_text(what, x) = throw(invalid("$what must be a text, not $(repr(x))"))

@@ -154,7 +154,9 @@ for S in (:NonSequentialTimeSeries, :PersistentTimeSeries)
                 "there are $(length(timestamps)) timestamps, but the values have $(size(v, 1)) rows; their first " *
                     "dimension is time",
             ))
-        times = timestamps isa Vector{DateTime} ? timestamps : DateTime[instant(t) for t in timestamps]
+        times = timestamps isa Vector{DateTime} ?
+            timestamps :
+            copyto!(Vector{DateTime}(undef, length(timestamps)), (instant(t) for t in timestamps))
         return checked(typeof_series($S, v)(name, times, v, reference_text(time_reference)))
     end
 end
@@ -179,7 +181,8 @@ stored_type(::Type) = nothing
 stored_array(S, name, values::Array{<:StoredType}) = values
 function stored_array(S, name, values::AbstractArray{T, N}) where {T, N}
     stored = stored_type(T)
-    stored === nothing || return convert(Array{stored, N}, values)
+    # By position: an array may count from elsewhere than 1.
+    stored === nothing || return copyto!(Array{stored, N}(undef, size(values)), values)
     hint = Missing <: T ? "; write NaN for what is missing" : ""
     throw(named(
         S,

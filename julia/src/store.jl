@@ -33,8 +33,8 @@ end
 ```
 """
 function create_store(path::AbstractString; compression = nothing, durable::Bool = false, overwrite::Bool = false)
-    full = abspath(path)
-    options = (compression = compression, durable = durable, overwrite = overwrite)
+    full = store_path(path)
+    options = (compression = optional_text("compression", compression), durable = durable, overwrite = overwrite)
     return new_store(forcings_store_create, full, options, false)
 end
 
@@ -50,7 +50,7 @@ Throws `Forcings.IoError` or `Forcings.NotFoundError` when half of it is missing
 handle holds it, `Forcings.IncompatibleFormatError` or `Forcings.FormatError` for other files.
 """
 function open_store(path::AbstractString; read_only::Bool = false, durable::Bool = false)
-    return new_store(forcings_store_open, abspath(path), (read_only = read_only, durable = durable), read_only)
+    return new_store(forcings_store_open, store_path(path), (read_only = read_only, durable = durable), read_only)
 end
 
 """
@@ -63,6 +63,18 @@ function memory_store()
     handle = Ref{UInt64}(0)
     check(forcings_store_memory(handle))
     return Store(handle[], nothing, false)
+end
+
+# The place of a store. A link to the array file of a store stands for that store, unless a catalog of its own lies beside
+# it: what an unfinished commit needs, and files that are replaced, must be found under one name.
+function store_path(path)
+    isempty(path) && throw(invalid("the path of a store is empty"))
+    '\0' in path && throw(invalid("the path $(repr(path)) has a NUL character, which no file name may have"))
+    full = abspath(path)
+    catalog = full * ".sqlite"
+    (islink(full) && isfile(full) && (islink(catalog) || !isfile(catalog))) || return full
+    target = realpath(full)
+    return isfile(target * ".sqlite") ? target : full
 end
 
 create_store(f::Function, path; options...) = with_closed(f, create_store(path; options...))

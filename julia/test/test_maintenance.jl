@@ -245,3 +245,21 @@ if Threads.nthreads() > 1
         end
     end
 end
+
+@testset "verify finds nothing wrong while the array file is replaced" begin
+    create_store(joinpath(mktempdir(), "s.nc")) do store
+        ids = add!(store, [(Owner(n, "Bus"), hours(fill(Float64(n), 200))) for n in 1:40])
+        changes = @async for id in ids[1:6]
+            remove!(store, id)
+            Forcings.compact!(store; physical = true)
+        end
+        clean = true
+        for _ in 1:30
+            clean &= isempty(Forcings.verify(store).findings)
+            yield()
+        end
+        wait(changes)
+        @test clean
+        @test owners_in(store) == 7:40
+    end
+end

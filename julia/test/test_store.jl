@@ -206,3 +206,35 @@ end
         @test [read_series(store, id).values[1] for id in ids] == 1:20
     end
 end
+
+@testset "a link to a store stands for the store" begin
+    mktempdir() do folder
+        path = joinpath(folder, "s.nc")
+        create_store(store -> add!(store, BUS, hours([1.0])), path)
+        one, both = joinpath(folder, "one.nc"), joinpath(folder, "both.nc")
+        symlink(path, one)
+        symlink(path, both)
+        symlink(path * ".sqlite", both * ".sqlite")
+        for (n, link) in enumerate((one, both))
+            store = open_store(link)
+            @test store.path == realpath(path)
+            add!(store, Owner(10 + n, "Bus"), hours([2.0, 3.0]))
+            Forcings.compact!(store; physical = true)
+            @test Forcings.persist(store, link; overwrite = true) == realpath(path)
+            close(store)
+            @test islink(link)
+        end
+        open_store(path; read_only = true) do store
+            @test [row.owner_id for row in list_series(store)] == [1, 11, 12]
+            @test isempty(Forcings.verify(store).findings)
+        end
+    end
+end
+
+@testset "paths that no file has" begin
+    @test refuses(() -> create_store(""), Forcings.InvalidParameterError, "empty")
+    @test refuses(() -> open_store("a\0b"), Forcings.InvalidParameterError, "NUL")
+    memory_store() do store
+        @test refuses(() -> Forcings.persist(store, "a\0b"), Forcings.InvalidParameterError, "NUL")
+    end
+end

@@ -182,3 +182,43 @@ end
         @test isempty(logs)
     end
 end
+
+# An array that counts from -1.
+struct Shifted{T, N} <: AbstractArray{T, N}
+    parent::Array{T, N}
+end
+Base.size(a::Shifted) = size(a.parent)
+Base.axes(a::Shifted) = map(n -> Base.IdentityUnitRange(-1:(n - 2)), size(a.parent))
+Base.getindex(a::Shifted{T, N}, i::Vararg{Int, N}) where {T, N} = a.parent[(i .+ 2)...]
+
+@testset "arrays that do not count from 1 are taken by position" begin
+    @test values(SingleTimeSeries("a", START, Hour(1), Shifted([1.0, 2.0, 3.0]))) == [1.0, 2.0, 3.0]
+    @test values(SingleTimeSeries("a", START, Hour(1), Shifted([1 2; 3 4]))) == [1 2; 3 4]
+    outages = NonSequentialTimeSeries("a", Shifted(TIMES), Shifted([1.0, 2.0, 3.0]))
+    @test outages.timestamps == TIMES
+    @test values(outages) == [1.0, 2.0, 3.0]
+end
+
+@testset "numbers that no id, length or feature has, and names given twice" begin
+    memory_store() do store
+        series = SingleTimeSeries("a", START, Hour(1), [1.0])
+        refused(f, text) = refuses(f, Forcings.InvalidParameterError, text)
+        huge = typemax(UInt64)
+        @test refused(() -> Owner(huge, "Bus"), "the id of an owner, $huge, does not fit into an Int64")
+        @test refused(() -> read_series(store, huge), "an id, $huge,")
+        @test refused(() -> remove!(store, [huge]), "an id, $huge,")
+        @test refused(() -> list_series(store; ids = [huge]), "an id, $huge,")
+        @test refused(() -> list_series(store; owner = huge), "the id of an owner, $huge,")
+        @test refused(() -> Forcings.clear!(store, huge), "the id of an owner, $huge,")
+        @test refused(() -> Forcings.replace_owner!(store, 1, huge), "the id of an owner, $huge,")
+        @test refused(() -> Forcings.attached(store, huge), "the id of an owner, $huge,")
+        @test refused(() -> list_series(store; length = true), "a length is a number of steps, not true")
+        @test refused(() -> list_series(store; length = huge), "a length, $huge,")
+        twice = Dict{Any, Int}(:a => 1, "a" => 2)
+        @test refused(() -> add!(store, BUS, series; features = twice), "two features have the same name")
+        @test refused(() -> create_store(tempname(); compression = 3), "compression must be a text, not 3")
+        @test isempty(list_series(store))
+        id = add!(store, BUS, series; features = (flag = true, one = 1))
+        @test list_series(store; ids = [id])[1].features["flag"] === true
+    end
+end

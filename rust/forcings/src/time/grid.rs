@@ -78,7 +78,7 @@ impl Grid {
             Err(_) => off("lies before the first step"),
             Ok(k) if k >= self.len => off("lies past the last step"),
             Ok(k) if self.step(k) == at => Ok(k),
-            Ok(k) => off(&format!("lies between the steps {k} and {}", k + 1)),
+            Ok(k) => off(&format!("lies inside the step that begins at {}", self.step(k))),
         }
     }
 

@@ -100,6 +100,9 @@ pub(super) fn settle(target: &Path) -> Result<()> {
     loop {
         let mut file = match OpenOptions::new().read(true).write(true).open(&path) {
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(e) if !matches!(e.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem) => {
+                return Err(Error::io(&path, e))
+            }
             Err(e) => {
                 let why = format!("the store was being replaced, and only who may write here can finish that: {e}");
                 return Err(Error::io(&path, std::io::Error::new(e.kind(), why)));

@@ -62,6 +62,8 @@ fn strict_index_on_month_ends() {
         assert_eq!(from_31.index_of(t(off)).unwrap_err().kind(), ErrorKind::OffGrid, "{off}");
     }
     assert_eq!(from_31.index_of(UnixMillis(t("2024-02-29").0 + 1)).unwrap_err().kind(), ErrorKind::OffGrid);
+    let between = from_31.index_of(t("2024-03-30")).unwrap_err().to_string();
+    assert!(between.contains("lies inside the step that begins at 2024-02-29T00:00:00Z"), "{between}");
     let from_1 = grid("2024-01-01", "P1M", 12);
     assert_eq!(from_1.index_of(t("2024-04-01")).unwrap(), 3);
     assert_eq!(from_1.index_of(t("2024-04-02")).unwrap_err().kind(), ErrorKind::OffGrid);
