@@ -19,7 +19,8 @@ Creates a store: the array file at `path` (NetCDF-4) and the catalog beside it. 
 `f(store)` returns or throws, and returns what `f` returned.
 
 - `compression`: `"none"`, or `"deflate:LEVEL:shuffle"` and `"deflate:LEVEL:noshuffle"` with a level from 0 to 9; `nothing`
-  means `"deflate:3:shuffle"`. Shuffling sorts the bytes of the values by their place, which helps most of them
+  means `"deflate:3:shuffle"`. Shuffling sorts the bytes of the values by their place, which helps most of them; levels 1
+  to 3 are made for fast reading, 4 to 9 for small files
 - `durable`: with `false` the disk holds what [`flush`](@ref), [`close`](@ref) or an outermost [`transaction`](@ref) has
   returned from; with `true` also every change outside a transaction, such as [`add!`](@ref), that has returned
 - `overwrite`: replaces the store that is at `path`; a file that is no store is never replaced
