@@ -177,16 +177,13 @@ impl Session {
             self.span = Some(Span::implicit());
         }
         let depth = self.depth();
-        self.catalog.savepoint(depth)?;
+        self.catalog.savepoint(depth).map_err(|error| self.given_up(error))?;
         let mut change = Change { arrays: &self.arrays, catalog: &mut self.catalog, level: Level::default() };
         let result = work(&mut change);
         let level = change.level;
         let result = result.and_then(|value| self.catalog.release(depth).map(|()| value));
         match result {
-            Err(error) => Err(match self.undo(depth, level) {
-                None => error,
-                Some(more) => Error::Integrity(format!("{error}; {more}")),
-            }),
+            Err(error) => Err(with_what_is_undone(error, self.undo(depth, level))),
             Ok(value) => {
                 if !level.orphans.is_empty() {
                     self.removals.fetch_add(1, Ordering::AcqRel);
@@ -206,9 +203,9 @@ impl Session {
 
     /// Opens a transaction for the caller, or an inner one.
     pub(super) fn begin(&mut self) -> Result<()> {
-        if let Some(span) = self.span.as_mut().filter(|span| span.explicit) {
-            self.catalog.savepoint(span.levels.len())?;
-            span.levels.push(Level::default());
+        if self.in_transaction() {
+            self.catalog.savepoint(self.depth()).map_err(|error| self.given_up(error))?;
+            self.span.as_mut().expect("a transaction has a span").levels.push(Level::default());
             return Ok(());
         }
         self.commit_span()?;
@@ -219,11 +216,12 @@ impl Session {
 
     /// Ends the innermost transaction of the caller and keeps its work.
     pub(super) fn commit(&mut self) -> Result<()> {
-        let span = self.span.as_mut().filter(|span| span.explicit).ok_or_else(|| no_transaction("commit"))?;
+        let span = self.span.as_ref().filter(|span| span.explicit).ok_or_else(|| no_transaction("commit"))?;
         if span.levels.len() == 1 {
             return self.commit_span();
         }
-        self.catalog.release(span.levels.len() - 1)?;
+        self.catalog.release(span.levels.len() - 1).map_err(|error| self.given_up(error))?;
+        let span = self.span.as_mut().expect("it was there");
         let level = span.levels.pop().expect("more than one level");
         span.keep(level);
         Ok(())
@@ -291,16 +289,32 @@ impl Session {
             return None;
         }
         // SQLite gave the whole transaction up: the disk is full, or fails.
-        let more = self.span.as_ref().and_then(|span| match (span.explicit, span.changed) {
-            (true, _) => Some("the whole transaction was undone"),
-            (false, true) => Some("all changes since the last flush were undone"),
-            (false, false) => None,
-        });
+        let more = self.undone();
         if let Some(span) = self.span.as_mut() {
             span.keep(level);
         }
         self.abandon();
         more
+    }
+
+    /// The error of a statement that changes nothing by itself. If SQLite gave the whole transaction up over it, that is
+    /// said too.
+    fn given_up(&mut self, error: Error) -> Error {
+        if self.catalog.in_transaction() {
+            return error;
+        }
+        let more = self.undone();
+        self.abandon();
+        with_what_is_undone(error, more)
+    }
+
+    /// What goes with the open span.
+    fn undone(&self) -> Option<&'static str> {
+        self.span.as_ref().and_then(|span| match (span.explicit, span.changed) {
+            (true, _) => Some("the whole transaction was undone"),
+            (false, true) => Some("all changes since the last flush were undone"),
+            (false, false) => None,
+        })
     }
 
     /// Forgets the open span, whose rows are not committed, and takes out the arrays that it stored.
@@ -340,6 +354,13 @@ impl Session {
 
     fn depth(&self) -> usize {
         self.span.as_ref().map_or(0, |span| span.levels.len())
+    }
+}
+
+fn with_what_is_undone(error: Error, more: Option<&str>) -> Error {
+    match more {
+        None => error,
+        Some(more) => Error::Integrity(format!("{error}; {more}")),
     }
 }
 
