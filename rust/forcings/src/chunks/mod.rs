@@ -2,6 +2,8 @@
 //! threads, without a lock. Knows bytes and chunks, not names or attributes.
 
 mod axis;
+pub(crate) mod blosc;
+pub(crate) mod codecs;
 mod encode;
 mod filters;
 mod geometry;

@@ -1,0 +1,95 @@
+//! The general compressors behind one face: whole blocks from slice to slice, never past the end of the target. Knows
+//! their streams, not the frames of HDF5 or Blosc around them.
+
+use libdeflater::{DecompressionError, Decompressor};
+use std::fmt;
+
+/// Why bytes do not decode; who calls adds where they come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum CodecError {
+    /// The bytes contradict their format.
+    Damaged(String),
+    /// The format has more to it than is read here.
+    Unsupported(String),
+}
+
+/// The result of a codec.
+pub(crate) type Decoded<T> = std::result::Result<T, CodecError>;
+
+impl CodecError {
+    /// A [`CodecError::Damaged`].
+    pub(crate) fn damaged(detail: impl Into<String>) -> Self {
+        CodecError::Damaged(detail.into())
+    }
+}
+
+impl fmt::Display for CodecError {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let (CodecError::Damaged(detail) | CodecError::Unsupported(detail)) = self;
+        f.write_str(detail)
+    }
+}
+
+/// The state of the decoders, reused from block to block.
+pub(crate) struct Codecs {
+    zlib: Decompressor,
+    zstd: Option<zstd::bulk::Decompressor<'static>>,
+    /// Room for a block whose bytes are still to be reordered.
+    pub(super) block: Vec<u8>,
+}
+
+impl Codecs {
+    /// Decoders that have read nothing yet.
+    pub(crate) fn new() -> Self {
+        Codecs { zlib: Decompressor::new(), zstd: None, block: Vec::new() }
+    }
+
+    /// A zlib stream; returns the bytes that it holds.
+    pub(crate) fn zlib(&mut self, from: &[u8], to: &mut [u8]) -> Decoded<usize> {
+        self.zlib.zlib_decompress(from, to).map_err(|e| match e {
+            DecompressionError::InsufficientSpace => {
+                CodecError::damaged(format!("it inflates to more than the {} bytes that are expected", to.len()))
+            }
+            DecompressionError::BadData => CodecError::damaged("its DEFLATE stream is damaged"),
+        })
+    }
+
+    /// Zstandard frames; returns the bytes that they hold.
+    pub(crate) fn zstd(&mut self, from: &[u8], to: &mut [u8]) -> Decoded<usize> {
+        let decoder = match &mut self.zstd {
+            Some(decoder) => decoder,
+            none => {
+                let made = zstd::bulk::Decompressor::new();
+                none.insert(made.map_err(|e| CodecError::damaged(format!("no memory for a Zstandard decoder: {e}")))?)
+            }
+        };
+        decoder
+            .decompress_to_buffer(from, to)
+            .map_err(|e| CodecError::damaged(format!("its Zstandard frame is damaged or too long: {e}")))
+    }
+
+    /// A raw LZ4 block, without a frame; returns the bytes that it holds.
+    pub(crate) fn lz4(from: &[u8], to: &mut [u8]) -> Decoded<usize> {
+        lz4_flex::block::decompress_into(from, to)
+            .map_err(|e| CodecError::damaged(format!("its LZ4 block is damaged or too long: {e}")))
+    }
+
+    /// A raw Snappy block; returns the bytes that it holds.
+    pub(crate) fn snappy(from: &[u8], to: &mut [u8]) -> Decoded<usize> {
+        snap::raw::Decoder::new()
+            .decompress(from, to)
+            .map_err(|e| CodecError::damaged(format!("its Snappy block is damaged or too long: {e}")))
+    }
+}
+
+/// A buffer of exactly `len` bytes that only grows, so that it is not cleared for every block.
+pub(super) fn room(buffer: &mut Vec<u8>, len: usize) -> Decoded<&mut [u8]> {
+    if buffer.len() < len {
+        let missing = len - buffer.len();
+        if buffer.try_reserve_exact(missing).is_err() {
+            return Err(CodecError::damaged(format!("no memory for {len} bytes")));
+        }
+        buffer.resize(len, 0);
+    }
+    Ok(&mut buffer[..len])
+}
