@@ -12,6 +12,7 @@ mod output;
 mod read;
 mod shuffle;
 mod source;
+mod stored;
 mod zlib;
 
 pub use axis::AxisRead;
@@ -20,3 +21,4 @@ pub use filters::{check_expansion, decode_chunk, fetch_chunk, is_filtered, Chunk
 pub use layout::{ChunkEntry, ChunkTable, Filter, Layout};
 pub use read::{read_bytes_into, read_into, Convert, ReadRequest, ReadStats};
 pub use source::{ByteSource, FileSource, MemorySource};
+pub use stored::{ChunkObject, ChunkObjects, ObjectScratch, Part, StoredChunks};

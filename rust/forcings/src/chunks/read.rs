@@ -6,7 +6,8 @@ mod block;
 use super::axis::{AxisPlan, AxisRead};
 use super::geometry::{Blocks, Subject};
 use super::output::SharedOutput;
-use super::{ByteSource, Layout, Scratch};
+use super::stored::{is_bearable, Absent, Needed};
+use super::{ByteSource, Layout, ObjectScratch, Scratch};
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
@@ -88,6 +89,9 @@ struct Sink<'a, T> {
 struct Job<'a, T> {
     subject: Subject<'a>,
     blocks: Blocks<'a>,
+    /// The objects of a store, where it is read.
+    needed: Option<Needed<'a>>,
+    absent: Absent,
     plans: Vec<AxisPlan>,
     /// Elements of the output from one position of a plan's axis to the next.
     out_strides: Vec<usize>,
@@ -104,6 +108,7 @@ struct Job<'a, T> {
 #[derive(Default)]
 struct Worker {
     scratch: Scratch,
+    objects: ObjectScratch,
     block: Vec<u8>,
     picked: Vec<u8>,
     stats: ReadStats,
@@ -140,6 +145,10 @@ fn read<T: Copy + Send + Sync>(
     }
     let subject = Subject { source, layout, shape, width, what };
     let blocks = Blocks::new(&subject, axes)?;
+    let stored = blocks.stored();
+    if stored.is_some() && !is_bearable(&blocks, shape, &counts) {
+        return Err(subject.damaged("the selection touches more chunks than can be read at once; select less"));
+    }
     let plans: Vec<AxisPlan> = blocks
         .axes
         .iter()
@@ -156,7 +165,10 @@ fn read<T: Copy + Send + Sync>(
     let items = plans.iter().map(|p| p.touched.len()).product();
     let fill = fill.unwrap_or(&zeros);
     let elements = out.len() / sink.items;
-    let job = Job { subject, blocks, plans, out_strides, fill, sink, out: SharedOutput::new(out), elements, items };
+    let needed = stored.map(|stored| Needed::new(stored, shape.len(), &plans));
+    let out = SharedOutput::new(out);
+    let absent = Absent::default();
+    let job = Job { subject, blocks, needed, absent, plans, out_strides, fill, sink, out, elements, items };
     job.run(threads)
 }
 
@@ -179,6 +191,7 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
                 }
                 if let Err(e) = self.serve(item, &mut worker) {
                     failed.store(true, Ordering::Relaxed);
+                    self.needed.iter().for_each(Needed::stop);
                     error = Some((item, e));
                 }
             }
@@ -193,8 +206,11 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
             }
         };
         std::thread::scope(|scope| {
+            // Where the system refuses another thread, those that there are do the work.
+            for needed in self.needed.iter().flat_map(|n| std::iter::repeat_n(n, n.fetchers())) {
+                let _ = std::thread::Builder::new().spawn_scoped(scope, || needed.fetch_all());
+            }
             for _ in 1..threads {
-                // Where the system refuses another thread, those that there are do the work.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, work);
             }
             work();

@@ -10,7 +10,7 @@ use super::select::Selection;
 use super::text;
 use super::{Dataset, Field, Values};
 use crate::chunks::AxisRead;
-use crate::formats::{Container, ElementType};
+use crate::formats::{Container, Conventions, ElementType};
 use crate::time::cf;
 use crate::{Error, Result};
 use std::sync::atomic::Ordering;
@@ -119,11 +119,18 @@ impl Schema {
         let (field, variable) = (read.field, read.readable()?);
         match &variable.element {
             ElementType::Number(stored, order) => {
+                if self.conventions == Conventions::Plain {
+                    return self.numbers(read, &Rules::plain(*stored, *order));
+                }
                 // Time axes come as they are; their numbers mean nothing without their units.
                 let units = attributes::text(&variable.attributes, "units");
                 let is_time_axis = field.is_coord && units.is_some_and(|u| cf::is_time_units(&u));
                 let rules = if is_time_axis { Rules::raw } else { Rules::of };
                 self.numbers(read, &rules(variable, *stored, *order))
+            }
+            ElementType::Bool => {
+                let truth = |raw: &[u8], out: &mut [u8]| raw.iter().zip(out).for_each(|(r, o)| *o = u8::from(*r != 0));
+                read.elements(1, &truth).map(Values::Bool)
             }
             ElementType::Char => {
                 let bytes = read.elements(1, &|raw, out: &mut [u8]| out.copy_from_slice(raw))?;

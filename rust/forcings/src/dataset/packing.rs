@@ -59,10 +59,14 @@ impl Rules {
         Rules { stored, order, missing, packing: (factors != (1.0, 0.0)).then_some(factors), target }
     }
 
+    /// The rules of numbers that no attribute says anything about.
+    pub(super) fn plain(stored: NumericType, order: ByteOrder) -> Self {
+        Rules { stored, order, missing: Vec::new(), packing: None, target: unpacked(stored) }
+    }
+
     /// The rules of a variable whose numbers are taken as they are: a time axis.
     pub(super) fn raw(variable: &Variable, declared: NumericType, order: ByteOrder) -> Self {
-        let stored = signedness(variable, declared);
-        Rules { stored, order, missing: Vec::new(), packing: None, target: unpacked(stored) }
+        Rules::plain(signedness(variable, declared), order)
     }
 }
 

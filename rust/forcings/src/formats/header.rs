@@ -52,6 +52,8 @@ pub enum ByteOrder {
 pub enum ElementType {
     /// A number.
     Number(NumericType, ByteOrder),
+    /// A byte that is not zero where it is true.
+    Bool,
     /// One byte of text.
     Char,
     /// Text of any length.

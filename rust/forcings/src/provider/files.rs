@@ -59,7 +59,7 @@ impl Provider {
         if options.is_remote() {
             return Provider::over_urls(options);
         }
-        let pool = FilePool::new(options.files.clone(), options.group.clone(), None);
+        let pool = FilePool::new(options.files.clone(), options.group.clone(), None).of_arrays(options.arrays());
         let cadence = Cadence::of(&pool, &options)?;
         let ProviderOptions { variables, select, threads, .. } = options;
         check_time(select.as_ref(), cadence.time_dim.as_deref())?;
@@ -72,16 +72,22 @@ impl Provider {
     }
 
     fn over_urls(options: ProviderOptions) -> Result<Self> {
+        let arrays = options.arrays();
         let ProviderOptions {
             files, times, time_dim, variables, select, threads, group, cache, auth_realm, name, ..
         } = options;
-        let (times, Some(cache)) = (times.unwrap_or_default(), cache) else {
+        let Some(cache) = cache else {
             return Err(Error::invalid("URLs need a cache"));
         };
         check_time(select.as_ref(), time_dim.as_deref())?;
-        let assigned = assign(&files, &times, time_dim.as_deref())?;
-        let (cadence, files) = Cadence::of_remote(times, assigned, time_dim);
-        let pool = FilePool::new(files, group, Some(Remote { cache, auth_realm, name }));
+        let (cadence, files) = match times {
+            Some(times) => {
+                let assigned = assign(&files, &times, time_dim.as_deref())?;
+                Cadence::of_remote(times, assigned, time_dim)
+            }
+            None => (Cadence::default(), files),
+        };
+        let pool = FilePool::new(files, group, Some(Remote { cache, auth_realm, name })).of_arrays(arrays);
         let source = Source { pool, cadence, variables, options: DecodeOptions { threads } };
         Ok(Provider::new(Arc::new(source), select))
     }

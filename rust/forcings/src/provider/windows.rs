@@ -6,7 +6,7 @@ use crate::dataset::gather::{gather, Pick};
 use crate::dataset::resolve::{count, positions, Axes};
 use crate::dataset::{Dataset, DecodeOptions, Field, Request, Selection, Values};
 use crate::Result;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The samples of `windows`, each as if it were decoded alone.
@@ -27,8 +27,12 @@ pub(super) fn sample(
     let windows: Vec<Axes> = windows.iter().map(narrowed).collect::<Result<_>>()?;
     let alone = |axes: &Axes| schema.decode_checked(container, request, axes, options);
     let (lens, names) = (schema.dimension_lens(), schema.all_dimension_names());
-    // A field tells its dimensions by name only.
-    let ambiguous = names.iter().collect::<HashSet<_>>().len() < names.len();
+    // A field tells its dimensions by name only; the arrays of a store have dimensions of one name that are read alike.
+    let mut first = HashMap::new();
+    let ambiguous = names.iter().enumerate().any(|(dim, name)| {
+        let other = *first.entry(name).or_insert(dim);
+        lens[other] != lens[dim] || windows.iter().any(|axes| axes[other] != axes[dim])
+    });
     if windows.len() == 1 || ambiguous {
         return windows.iter().map(alone).collect();
     }

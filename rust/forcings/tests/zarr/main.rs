@@ -1,0 +1,10 @@
+//! Zarr stores: written by hand here, or by zarr-python.
+
+mod access;
+mod hostile;
+mod http;
+mod python;
+mod records;
+mod selections;
+mod support;
+mod values;
