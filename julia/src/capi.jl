@@ -210,6 +210,14 @@ end
     out_sample::Ptr{Ptr{Cvoid}},
     out_job::Ptr{UInt64},
 )::Int32
+@foreign forcings_provider_peek(
+    provider::UInt64,
+    t::Float64,
+    select::Ptr{UInt8},
+    select_len::UInt64,
+    out_sample::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
 @foreign forcings_provider_materialize(provider::UInt64, out_sample::Ptr{Ptr{Cvoid}}, out_job::Ptr{UInt64})::Int32
 @foreign forcings_provider_with_window(
     provider::UInt64,

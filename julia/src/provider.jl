@@ -1,7 +1,8 @@
 # Providers: gridded files as data at a time.
 
 """
-    Provider(source; format = "netcdf", times, time_dim, variables, select, group, cache, auth_realm, name)
+    Provider(source; format = "netcdf", times, time_dim, records_per_sample = 1, variables, select, group,
+             eltype = Float64, threads = 1, cache, auth_realm, name)
 
 Gridded files that answer [`sample_at`](@ref) on a known list of times. It may be used from any task and thread.
 
@@ -13,14 +14,27 @@ Gridded files that answer [`sample_at`](@ref) on a known list of times. It may b
   entries of it, as seconds since 1970 or as the axis' own numbers; otherwise one per record, in any unit. If not given,
   all entries of the time axis, by the CF conventions, as seconds since 1970 in the files' calendar
 - `time_dim`: the name of the time dimension; found by the CF conventions if not given
+- `records_per_sample`: 1 for the record in force at a time, without its time dimension; 2 for a bracket, that record and
+  the one of the next refresh time, see below
 - `variables`: the names of the variables to decode; all if not given
 - `select`: a [`DimWindow`](@ref)
 - `group`: the path of a group in the files instead of the root
+- `eltype`: `Float64` or `Float32`, the type of data variables that are floating-point numbers, packed ones included.
+  `Float32` takes half the memory: values are computed in double precision and rounded once (to infinity beyond its
+  range). Coordinates stay `Float64`, integers stay integers
+- `threads`: native threads that share the chunks of one large variable. The workers of a [`PrefetchGroup`](@ref) decode
+  in parallel already, so 1 is right there
 - `cache`: the [`Cache`](@ref) that URLs are fetched into
 - `auth_realm`: the realm whose credential the servers want
 - `name`: the name of the source, by which [`Forcings.clear!`](@ref) finds its files
 
 Packed variables are unpacked (`scale_factor`, `add_offset`) and fill values become NaN, as the CF conventions say.
+
+A bracket keeps the time dimension, with extent 2, where a variable has it; the second record may lie in the next file. The
+coordinate of that dimension holds the two times: seconds since 1970 in the calendar of the data, as its attributes
+`units` and `calendar` say, or explicit `times` as they are where the files do not tell what they count. At the last
+refresh time there is no next one: both records, and both times, are the last. A next record that cannot be read is an
+error.
 
 Building a provider over URLs fetches nothing, so what is wrong with them is an error of the first sample. Its message has
 the URL and the time.
@@ -48,14 +62,20 @@ function Provider(
     variables = nothing,
     select = nothing,
     group = nothing,
+    records_per_sample = 1,
+    eltype = Float64,
+    threads = 1,
     cache = nothing,
     auth_realm = nothing,
     name = nothing,
+    unknown...,
 )
+    isempty(unknown) || throw(unknown_option(first(keys(unknown))))
     variables isa Union{AbstractVector, Tuple, Nothing} ||
         throw(invalid("variables are a vector of names, not $(repr(variables))"))
     times isa Union{AbstractVector, Nothing} || throw(invalid("times are a vector of times, not $(repr(times))"))
     cache isa Union{Cache, Nothing} || throw(invalid("the cache must be a Cache, not $(repr(cache))"))
+    eltype in (Float64, Float32) || throw(invalid("eltype must be Float64 or Float32, not $(repr(eltype))"))
     files = source_files(source, times)
     options = json((
         files = files,
@@ -65,6 +85,9 @@ function Provider(
         variables = variables === nothing ? String[] : variables,
         select = select === nothing ? nothing : window_object(select),
         group = group,
+        records_per_sample = count_option("records_per_sample", records_per_sample),
+        eltype = eltype === Float64 ? "float64" : "float32",
+        threads = count_option("threads", threads),
         cache = cache === nothing ? nothing : cache.handle,
         auth_realm = auth_realm,
         name = name,
@@ -72,6 +95,16 @@ function Provider(
     handle = Ref{UInt64}(0)
     GC.@preserve options cache background(job -> forcings_provider_open(options, sizeof(options), handle, job))
     return Provider(handle[], files)
+end
+
+const PROVIDER_OPTIONS = "format, times, time_dim, records_per_sample, variables, select, group, eltype, threads, cache, " *
+    "auth_realm, name"
+
+unknown_option(name) = invalid("a Provider has no option $name; its options are $PROVIDER_OPTIONS")
+
+function count_option(name, n)
+    n isa Integer && !(n isa Bool) && n >= 1 && return Int(n)
+    throw(invalid("$name must be a whole number from 1 on, not $(repr(n))"))
 end
 
 # Paths, made absolute, and URLs.
@@ -131,21 +164,37 @@ Throws `Forcings.OffGridError` for a time before the first one, and whatever dec
 sample_at(p::Provider, t) = sample(forcings_provider_sample_at, p, time_number(t))
 
 """
-    refresh(provider, t) -> Forcings.Dataset
+    refresh(provider, t; select = nothing) -> Forcings.Dataset
 
 As [`sample_at`](@ref), and the provider keeps what it decoded, so that a repeated call within one refresh interval
-decodes nothing.
+decodes nothing. After an error it still has what it kept before.
+
+With `select`, a [`DimWindow`](@ref), this call reads under that instead of the provider's own selection; nothing of it is
+kept.
 """
-refresh(p::Provider, t) = sample(forcings_provider_refresh, p, time_number(t))
+function refresh(p::Provider, t; select = nothing)
+    select === nothing && return sample(forcings_provider_refresh, p, time_number(t))
+    return peek(p, time_number(t), select)
+end
 
 """
-    materialize(provider) -> Forcings.Dataset
+    materialize(provider; select = nothing) -> Forcings.Dataset
 
-The data of a provider whose data do not change with time ([`refresh_times`](@ref) is empty).
+The data of a provider whose data do not change with time ([`refresh_times`](@ref) is empty). `select` is that of
+[`refresh`](@ref).
 
 Throws `Forcings.InvalidParameterError` for one whose data do.
 """
-materialize(p::Provider) = sample(forcings_provider_materialize, p)
+function materialize(p::Provider; select = nothing)
+    # Data that change are refused, whatever is selected.
+    (select === nothing || !describe(p).is_const) && return sample(forcings_provider_materialize, p)
+    return peek(p, 0.0, select)
+end
+
+function peek(p::Provider, t, select)
+    text = json(window_object(select))
+    return GC.@preserve text sample(forcings_provider_peek, p, t, text, sizeof(text))
+end
 
 # Runs a call that decodes, and owns its result.
 function sample(call, arguments...)
@@ -189,7 +238,8 @@ end
     Forcings.prefetch(provider, (from, to))
 
 Fetches the files of the times in force from `from` to before `to` into the provider's [`Cache`](@ref), and decodes
-nothing; offline, checks that they are there. Returns their number; local files count as none.
+nothing; offline, checks that they are there. For brackets that includes the file of the next time behind them. Returns
+their number; local files count as none.
 
 Throws `Forcings.CacheMissError`, `Forcings.TransportError`, `Forcings.NotFoundError`, `Forcings.IntegrityError`.
 """

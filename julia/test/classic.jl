@@ -27,3 +27,34 @@ function write_holes(path; records, elements, name = "field")
     end
     return path
 end
+
+# Writes a small one: the doubles `v` along the dimension `time`, whose coordinate is `clock` with these attributes.
+function write_series(path, clock, values; attributes...)
+    header = series_header(length(clock), 0, attributes)
+    return open(path, "w") do file
+        write(file, series_header(length(clock), length(header), attributes))
+        foreach(x -> write(file, hton(Float64(x))), [clock; values])
+        return path
+    end
+end
+
+function series_header(n, start, attributes)
+    header = IOBuffer()
+    number(n) = write(header, hton(UInt32(n)))
+    text(s) = (number(sizeof(s)); write(header, s, zeros(UInt8, mod(-sizeof(s), 4))))
+    write(header, "CDF", 0x01)
+    number(0)
+    number(0x0a), number(1), text("time"), number(n)
+    number(0), number(0)    # no attributes of the file
+    number(0x0b), number(2) # two variables
+    for (k, name) in enumerate(("time", "v"))
+        text(name), number(1), number(0)
+        list = name == "time" ? collect(attributes) : []
+        number(isempty(list) ? 0 : 0x0c), number(length(list))
+        for (key, value) in list
+            text(String(key)), number(2), text(value)
+        end
+        number(6), number(8n), number(start + 8n * (k - 1))
+    end
+    return take!(header)
+end

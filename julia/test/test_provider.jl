@@ -1,6 +1,7 @@
 # Providers: times, decoding, windows, errors. What the files hold is said in data/make.py.
 
 include("common.jl")
+include("classic.jl")
 using Serialization
 
 const T0 = datetime2unix(DateTime(2001))
@@ -16,6 +17,135 @@ packed(t, j, i) = isodd(t) && j == i == 0 ? NaN : (1000t + 10j + i) * 0.01 + 1.0
     @test refuses(() -> Provider(WINDS; times = 1:3), Forcings.InvalidParameterError, "time axis")
     @test isempty(refresh_times(Provider(joinpath(DATA, "fixed.nc"))))
     @test Forcings.supports_selection(p)
+end
+
+@testset "times in every calendar" begin
+    folder = mktempdir()
+    series(name, clock; attributes...) = write_series(joinpath(folder, name), clock, 1:length(clock); attributes...)
+    day = 24HOUR
+    # Days from 1970 to 2000-02-28, and to the day after it, in each calendar.
+    for (calendar, days) in [
+            ("standard", 11015),
+            ("gregorian", 11015),
+            ("proleptic_gregorian", 11015),
+            ("julian", 11015),
+            ("noleap", 30 * 365 + 58),
+            ("365_day", 30 * 365 + 58),
+            ("all_leap", 30 * 366 + 58),
+            ("360_day", 30 * 360 + 57),
+        ]
+        file = series("$calendar.nc", [0, 1, 1.5]; units = "days since 2000-02-28", calendar = calendar)
+        p = Provider(file)
+        @test refresh_times(p) == day .* (days .+ [0, 1, 1.5])
+        @test sample_at(p, day * (days + 1.25))["v"][] == 2
+    end
+    # One instant has one time, however it is written.
+    hours = series("hours.nc", 876576:876579; units = "hours since 1900-01-01")
+    minutes = series("minutes.nc", [15_778_320, 15_778_380]; units = "minutes since 1970-01-01T00:00:00Z")
+    p = Provider([minutes, hours])
+    @test refresh_times(p) == datetime2unix(DateTime(2000)) .+ HOUR .* (0:5)
+    @test [sample_at(p, t)["v"][] for t in refresh_times(p)] == [1, 2, 3, 4, 1, 2]
+    @test sample_at(p, DateTime(2000, 1, 1, 4, 59))["v"][] == 1
+    @test refuses(() -> sample_at(p, DateTime(1999)), Forcings.OffGridError, "first refresh time")
+    # Months have no fixed length, so their times are given.
+    months = series("months.nc", 0:2; units = "months since 2000-01-01")
+    @test refuses(() -> Provider(months), Forcings.FormatError, "no fixed length")
+    @test sample_at(Provider(months; times = [0, 2]), 1.9)["v"][] == 1
+    noleap = series("other.nc", [3]; units = "days since 2000-02-28", calendar = "noleap")
+    @test refuses(Forcings.FormatError, "calendar", "noleap") do
+        Provider([joinpath(folder, "standard.nc"), noleap])
+    end
+end
+
+@testset "brackets" begin
+    p = Provider(WINDS; records_per_sample = 2)
+    both, one = sample_at(p, T0 + 7HOUR), [sample_at(Provider(WINDS), T0 + 6HOUR * k) for k in (1, 2)]
+    @test Forcings.dims(both["uwnd"]) == ["lon", "lat", "time"]
+    for name in ("uwnd", "temp", "crest", "gusts")
+        whole = Array(both[name])
+        @test size(whole) == (size(one[1][name])..., 2)
+        for k in 1:2
+            @test isequal(selectdim(whole, ndims(whole), k), Array(one[k][name]))
+        end
+    end
+    @test both["station"] == one[1]["station"]
+    @test Forcings.coords(both) == ["time", "lev", "lat", "lon"]
+    @test both["time"] isa Forcings.Field{Float64, 1}
+    @test both["time"] == T0 .+ [6HOUR, 12HOUR]
+    @test Forcings.attributes(both["time"]) ==
+        Dict("units" => "seconds since 1970-01-01T00:00:00Z", "calendar" => "standard")
+    # At the end there is no next record.
+    last = sample_at(p, T0 + 100HOUR)
+    @test last["time"] == [T0 + 66HOUR, T0 + 66HOUR]
+    @test last["gusts"] == [11 + i for i in 0:5, _ in 1:2]
+    @test same(refresh(p, T0), sample_at(p, T0))
+    part = sample_at(with_window(p, DimWindow("lat" => (1, 3))), T0)
+    @test part["temp"] == Array(sample_at(p, T0)["temp"])[:, 2:3, :, :]
+    # Over the seam of two files, and in a group.
+    folder = mktempdir()
+    files = [
+        write_series(joinpath(folder, "$k.nc"), 2k .+ (0:1), 10k .+ (1:2); units = "hours since 2001-01-01")
+        for k in 0:1
+    ]
+    p = Provider(files; records_per_sample = 2)
+    values(data) = (data["v"], (data["time"] .- T0) ./ HOUR)
+    expected = [([1, 2], [0, 1]), ([2, 11], [1, 2]), ([11, 12], [2, 3]), ([12, 12], [3, 3])]
+    @test [values(sample_at(p, t)) for t in refresh_times(p)] == expected
+    group = PrefetchGroup(Dict("p" => p))
+    start!(group, :reverse)
+    @test all(values(take!(group, k)["p"].data) == expected[k] for k in 4:-1:1)
+    close(group)
+    rm(files[2])
+    @test refuses(() -> sample_at(p, T0 + HOUR), Forcings.IoError, "1.nc")
+    @test refuses(Forcings.InvalidParameterError, "time dimension", "fixed.nc") do
+        Provider(joinpath(DATA, "fixed.nc"); records_per_sample = 2)
+    end
+end
+
+@testset "single precision" begin
+    wide, narrow = sample_at(Provider(WINDS), T0 + 6HOUR), sample_at(Provider(WINDS; eltype = Float32), T0 + 6HOUR)
+    @test keys(narrow) == keys(wide)
+    for name in ("uwnd", "temp", "crest", "lat_bounds")
+        @test narrow[name] isa Forcings.Field{Float32}
+        @test isequal(Array(narrow[name]), Float32.(wide[name]))
+    end
+    @test narrow["gusts"] isa Forcings.Field{Int32, 1}
+    @test narrow["lat"] isa Forcings.Field{Float64, 1}
+    @test narrow["station"] == wide["station"]
+end
+
+@testset "options" begin
+    @test same(sample_at(Provider(WINDS; threads = 2), T0), sample_at(Provider(WINDS), T0))
+    for (option, part) in [
+            (:records => [0], "no option records"),
+            (:engine => 1, "records_per_sample, variables"),
+            (:records_per_sample => 3, "records_per_sample is 3"),
+            (:records_per_sample => 0, "from 1 on"),
+            (:records_per_sample => 1.5, "from 1 on"),
+            (:threads => true, "threads"),
+            (:eltype => Int, "Float32"),
+            (:eltype => "Float32", "Float32"),
+        ]
+        @test refuses(() -> Provider(WINDS; [option]...), Forcings.InvalidParameterError, part)
+    end
+end
+
+@testset "the buffer" begin
+    p = with_window(Provider(WINDS), DimWindow("lat" => (0, 1)))
+    kept = refresh(p, T0)
+    for other in (DimWindow("lat" => (1, 3)), DimWindow())
+        peeked = refresh(p, T0; select = other)
+        @test same(peeked, sample_at(Provider(WINDS; select = other), T0))
+    end
+    @test refuses(() -> refresh(p, T0 - 1), Forcings.OffGridError)
+    @test pointer(refresh(p, T0 + 1)["uwnd"]) == pointer(kept["uwnd"])
+    @test size(sample_at(p, T0)["uwnd"]) == (6, 1)
+    @test refuses(() -> refresh(p, T0; select = DimWindow("time" => (0, 1))), Forcings.SelectionError, "time")
+    fixed = Provider(joinpath(DATA, "fixed.nc"))
+    @test materialize(fixed; select = DimWindow("lat" => [1]))["height"] == [10 + i for i in 0:2, _ in 1:1]
+    @test refuses(Forcings.InvalidParameterError, "sample_at") do
+        materialize(p; select = DimWindow())
+    end
 end
 
 @testset "decoding" begin

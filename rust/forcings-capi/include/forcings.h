@@ -364,9 +364,10 @@ int32_t forcings_store_state(uint64_t store,
                              uint8_t *out_in_transaction);
 
 // Opens a provider. `options` is JSON: `files` (paths or URLs), `format` (`"netcdf"`), `variables` (names; none for all),
-// and optionally `times`, `time_dim`, `select` (a selection in its wire form), `group`; for URLs `cache` (the handle of
-// one), `auth_realm` and `name` (of the source, for the cache). URLs need `times`, and nothing is fetched here. See
-// `out_job` above.
+// and optionally `times`, `time_dim`, `select` (a selection in its wire form), `group`, `records_per_sample` (1, or 2 for
+// a bracket), `eltype` of floating-point data variables (`"float64"`, `"float32"`), `threads` that share one large
+// variable (1); for URLs `cache` (the handle of one), `auth_realm` and `name` (of the source, for the cache). URLs need
+// `times`, and nothing is fetched here. An option that is none of these is refused. See `out_job` above.
 int32_t forcings_provider_open(const uint8_t *options,
                                uint64_t options_len,
                                uint64_t *out_provider,
@@ -395,6 +396,15 @@ int32_t forcings_provider_refresh(uint64_t provider,
                                   double t,
                                   struct ForcingsSample **out_sample,
                                   uint64_t *out_job);
+
+// As `forcings_provider_sample_at` under `select`, a selection in its wire form, instead of the one that is baked in; the
+// provider keeps nothing of it. See `out_job` above.
+int32_t forcings_provider_peek(uint64_t provider,
+                               double t,
+                               const uint8_t *select,
+                               uint64_t select_len,
+                               struct ForcingsSample **out_sample,
+                               uint64_t *out_job);
 
 // Decodes everything. See `out_job` above.
 int32_t forcings_provider_materialize(uint64_t provider,

@@ -1,11 +1,14 @@
 //! Providers over gridded files.
 
+#[cfg(test)]
+mod tests;
+
 use crate::handle::{self, Object};
 use crate::output::{self, Out};
 use crate::sample::ForcingsSample;
 use crate::table::ForcingsTable;
 use crate::{guard::guard, input, job};
-use forcings::dataset::Selection;
+use forcings::dataset::{FloatType, Selection};
 use forcings::provider::{Provider, ProviderOptions, Sampler};
 use forcings::Result;
 use serde::Deserialize;
@@ -30,15 +33,26 @@ struct ProviderObjectOptions {
     variables: Vec<String>,
     select: Option<serde_json::Value>,
     group: Option<String>,
+    records_per_sample: Option<usize>,
+    eltype: Option<Eltype>,
+    threads: Option<usize>,
     cache: Option<u64>,
     auth_realm: Option<String>,
     name: Option<String>,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Eltype {
+    Float64,
+    Float32,
+}
+
 /// Opens a provider. `options` is JSON: `files` (paths or URLs), `format` (`"netcdf"`), `variables` (names; none for all),
-/// and optionally `times`, `time_dim`, `select` (a selection in its wire form), `group`; for URLs `cache` (the handle of
-/// one), `auth_realm` and `name` (of the source, for the cache). URLs need `times`, and nothing is fetched here. See
-/// `out_job` above.
+/// and optionally `times`, `time_dim`, `select` (a selection in its wire form), `group`, `records_per_sample` (1, or 2 for
+/// a bracket), `eltype` of floating-point data variables (`"float64"`, `"float32"`), `threads` that share one large
+/// variable (1); for URLs `cache` (the handle of one), `auth_realm` and `name` (of the source, for the cache). URLs need
+/// `times`, and nothing is fetched here. An option that is none of these is refused. See `out_job` above.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_provider_open(
     options: *const u8,
@@ -60,10 +74,15 @@ pub unsafe extern "C" fn forcings_provider_open(
                 variables: o.variables,
                 select,
                 group: o.group,
+                records_per_sample: o.records_per_sample.unwrap_or(1),
+                eltype: match o.eltype {
+                    None | Some(Eltype::Float64) => FloatType::F64,
+                    Some(Eltype::Float32) => FloatType::F32,
+                },
+                threads: o.threads.unwrap_or(1),
                 cache: o.cache.map(crate::cache::get).transpose()?.map(|c| c.0.clone()),
                 auth_realm: o.auth_realm,
                 name: o.name,
-                ..ProviderOptions::default()
             };
             let open = move || Provider::open(options);
             job::run("forcings_provider_open", out_job, open, move |provider| out.set(insert(provider)))
@@ -140,6 +159,32 @@ pub unsafe extern "C" fn forcings_provider_refresh(
             Ok(ForcingsSample::single(p.refresh(t)?, anchor(p, t)?))
         })
     }
+}
+
+/// As `forcings_provider_sample_at` under `select`, a selection in its wire form, instead of the one that is baked in; the
+/// provider keeps nothing of it. See `out_job` above.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_provider_peek(
+    provider: u64,
+    t: f64,
+    select: *const u8,
+    select_len: u64,
+    out_sample: *mut *mut ForcingsSample,
+    out_job: *mut u64,
+) -> i32 {
+    guard("forcings_provider_peek", || {
+        // SAFETY: the caller passes a writable pointer, another one or null, and a text, as the header asks.
+        unsafe {
+            let out = Out::new("out_sample", out_sample)?;
+            let select = Selection::from_json(input::text("select", select, select_len)?)?;
+            let provider = get(provider)?;
+            let peek = move || {
+                let data = provider.0.peek(t, &select)?;
+                Ok(ForcingsSample::single(Arc::new(data), anchor(&provider.0, t)?))
+            };
+            job::run("forcings_provider_peek", out_job, peek, move |sample| out.set(sample.into_raw()))
+        }
+    })
 }
 
 /// Decodes everything. See `out_job` above.

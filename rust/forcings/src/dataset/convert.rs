@@ -19,12 +19,48 @@ pub(super) type Overflow = Arc<AtomicBool>;
 const EXACT: u64 = 1 << 53;
 
 /// A type of stored numbers, seen as the bits of one element.
-trait Stored: 'static {
+pub(super) trait Stored: 'static {
     type Bits: Copy + Eq + Send + Sync + 'static;
     const WIDTH: usize;
     fn load<const BIG: bool>(bytes: &[u8]) -> Self::Bits;
     fn bits(wide: u64) -> Self::Bits;
     fn double(bits: Self::Bits) -> f64;
+    fn single(bits: Self::Bits) -> f32;
+}
+
+/// A type of results. Every one but the stored single itself is computed as a double, and rounded to a single once.
+pub(super) trait Float: Copy + Default + Send + Sync + 'static {
+    const NAN: Self;
+    fn of(value: f64) -> Self;
+    fn stored<S: Stored>(bits: S::Bits) -> Self;
+}
+
+impl Float for f64 {
+    const NAN: f64 = f64::NAN;
+
+    #[inline(always)]
+    fn of(value: f64) -> f64 {
+        value
+    }
+
+    #[inline(always)]
+    fn stored<S: Stored>(bits: S::Bits) -> f64 {
+        S::double(bits)
+    }
+}
+
+impl Float for f32 {
+    const NAN: f32 = f32::NAN;
+
+    #[inline(always)]
+    fn of(value: f64) -> f32 {
+        value as f32
+    }
+
+    #[inline(always)]
+    fn stored<S: Stored>(bits: S::Bits) -> f32 {
+        S::single(bits)
+    }
 }
 
 /// A stored integer.
@@ -35,8 +71,28 @@ trait Integer: Stored {
     fn fits(bits: Self::Bits) -> bool;
 }
 
+/// A type of results that are whole numbers.
+trait Whole: Copy + 'static {
+    /// The value itself, of stored types that fit.
+    fn of(value: i64) -> Self;
+}
+
+impl Whole for i32 {
+    #[inline(always)]
+    fn of(value: i64) -> i32 {
+        value as i32
+    }
+}
+
+impl Whole for i64 {
+    #[inline(always)]
+    fn of(value: i64) -> i64 {
+        value
+    }
+}
+
 macro_rules! stored {
-    ($($number:ty, $bits:ty, $double:expr;)*) => {$(
+    ($($number:ty, $bits:ty, $double:expr, $single:expr;)*) => {$(
         impl Stored for $number {
             type Bits = $bits;
             const WIDTH: usize = size_of::<$bits>();
@@ -56,21 +112,36 @@ macro_rules! stored {
             fn double(bits: $bits) -> f64 {
                 $double(bits)
             }
+
+            #[inline(always)]
+            fn single(bits: $bits) -> f32 {
+                $single(bits)
+            }
         }
     )*};
 }
 
 stored! {
-    i8, u8, |b| f64::from(b as i8);
-    u8, u8, f64::from;
-    i16, u16, |b| f64::from(b as i16);
-    u16, u16, f64::from;
-    i32, u32, |b| f64::from(b as i32);
-    u32, u32, f64::from;
-    i64, u64, |b| b as i64 as f64;
-    u64, u64, |b| b as f64;
-    f32, u32, |b| f64::from(f32::from_bits(b));
-    f64, u64, f64::from_bits;
+    i8, u8, |b| f64::from(b as i8), |b| f32::from(b as i8);
+    u8, u8, f64::from, f32::from;
+    i16, u16, |b| f64::from(b as i16), |b| f32::from(b as i16);
+    u16, u16, f64::from, f32::from;
+    i32, u32, |b| f64::from(b as i32), |b| b as i32 as f32;
+    u32, u32, f64::from, |b| b as f32;
+    i64, u64, |b| b as i64 as f64, |b| b as i64 as f64 as f32;
+    u64, u64, |b| b as f64, |b| b as f64 as f32;
+    f32, u32, |b| f64::from(f32::from_bits(b)), f32::from_bits;
+    f64, u64, f64::from_bits, |b| single(f64::from_bits(b));
+}
+
+/// Rounded to a single; NaN becomes the canonical one.
+#[inline(always)]
+fn single(value: f64) -> f32 {
+    if value.is_nan() {
+        f32::NAN
+    } else {
+        value as f32
+    }
 }
 
 macro_rules! integer {
@@ -96,13 +167,13 @@ macro_rules! integer {
 
 integer!(i8, u8, i16, u16, i32, u32, i64, u64);
 
-/// Calls `$function` with the stored type and the byte order of the rules as its parameters.
+/// Calls `$function` with the stored type, the byte order of the rules and the type of the results as its parameters.
 macro_rules! with_type {
-    ($rules:expr, $function:ident $arguments:tt, [$($number:ident => $type:ty),*], $otherwise:expr) => {
+    ($rules:expr, $result:ident, $function:ident $arguments:tt, [$($number:ident => $type:ty),*], $otherwise:expr) => {
         match ($rules.stored, $rules.order) {
             $(
-                (NumericType::$number, ByteOrder::Little) => $function::<$type, false> $arguments,
-                (NumericType::$number, ByteOrder::Big) => $function::<$type, true> $arguments,
+                (NumericType::$number, ByteOrder::Little) => $function::<$type, false, $result> $arguments,
+                (NumericType::$number, ByteOrder::Big) => $function::<$type, true, $result> $arguments,
             )*
             #[allow(unreachable_patterns, reason = "some uses list every type")]
             _ => $otherwise,
@@ -110,27 +181,34 @@ macro_rules! with_type {
     };
 }
 
-/// To doubles. An unpacked integer beyond 2^53 that is not masked sets `overflow`.
-pub(super) fn to_f64(rules: &Rules, overflow: &Overflow) -> Convert<f64> {
+/// To doubles or singles. An unpacked integer beyond 2^53 that is not masked sets `overflow`.
+pub(super) fn to_float<F: Float>(rules: &Rules, overflow: &Overflow) -> Convert<F> {
     if rules.packing.is_none() {
-        let counted = with_type!(rules, counted(rules, overflow), [I64 => i64, U64 => u64], None);
+        let counted = with_type!(rules, F, counted(rules, overflow), [I64 => i64, U64 => u64], None);
         if let Some(convert) = counted {
             return convert;
         }
     }
     with_type!(
         rules,
-        doubles(rules),
+        F,
+        floats(rules),
         [I8 => i8, U8 => u8, I16 => i16, U16 => u16, I32 => i32, U32 => u32, I64 => i64, U64 => u64, F32 => f32,
          F64 => f64],
         unreachable!("every type is listed")
     )
 }
 
+/// To bytes that are 0 or 1.
+pub(super) fn to_bool() -> Convert<u8> {
+    Box::new(|raw, out| raw.iter().zip(out).for_each(|(byte, truth)| *truth = u8::from(*byte != 0)))
+}
+
 /// To int32, for stored types that fit.
 pub(super) fn to_i32(rules: &Rules) -> Convert<i32> {
     with_type!(
         rules,
+        i32,
         words(),
         [I8 => i8, U8 => u8, I16 => i16, U16 => u16, I32 => i32],
         unreachable!("the target int32 is chosen for these types only")
@@ -141,44 +219,36 @@ pub(super) fn to_i32(rules: &Rules) -> Convert<i32> {
 pub(super) fn to_i64(rules: &Rules, overflow: &Overflow) -> Convert<i64> {
     with_type!(
         rules,
+        i64,
         long_words(overflow),
         [U32 => u32, I64 => i64, U64 => u64],
         unreachable!("the target int64 is chosen for these types only")
     )
 }
 
-fn doubles<S: Stored, const BIG: bool>(rules: &Rules) -> Convert<f64> {
+fn floats<S: Stored, const BIG: bool, F: Float>(rules: &Rules) -> Convert<F> {
     let missing: Vec<S::Bits> = rules.missing.iter().map(|m| S::bits(*m)).collect();
+    let plain = F::stored::<S>;
     match (&missing[..], rules.packing) {
-        ([], None) => Box::new(|raw, out| each::<S, BIG, _>(raw, out, S::double)),
-        ([], Some((scale, offset))) => {
-            Box::new(move |raw, out| each::<S, BIG, _>(raw, out, |b| unpack(S::double(b), scale, offset)))
-        }
+        ([], None) => Box::new(move |raw, out| each::<S, BIG, _>(raw, out, plain)),
+        ([], Some(packing)) => Box::new(move |raw, out| each::<S, BIG, _>(raw, out, |b| unpack::<S, F>(b, packing))),
         (&[one], None) => {
-            Box::new(move |raw, out| each::<S, BIG, _>(raw, out, |b| if b == one { f64::NAN } else { S::double(b) }))
+            Box::new(move |raw, out| each::<S, BIG, _>(raw, out, |b| if b == one { F::NAN } else { plain(b) }))
         }
-        (&[one], Some((scale, offset))) => Box::new(move |raw, out| {
-            each::<S, BIG, _>(raw, out, |b| if b == one { f64::NAN } else { unpack(S::double(b), scale, offset) })
+        (&[one], Some(packing)) => Box::new(move |raw, out| {
+            each::<S, BIG, _>(raw, out, |b| if b == one { F::NAN } else { unpack::<S, F>(b, packing) })
         }),
-        (_, None) => Box::new(move |raw, out| {
-            each::<S, BIG, _>(raw, out, |b| if any(&missing, b) { f64::NAN } else { S::double(b) })
-        }),
-        (_, Some((scale, offset))) => {
-            Box::new(move |raw, out| {
-                each::<S, BIG, _>(raw, out, |b| {
-                    if any(&missing, b) {
-                        f64::NAN
-                    } else {
-                        unpack(S::double(b), scale, offset)
-                    }
-                })
-            })
+        (_, None) => {
+            Box::new(move |raw, out| each::<S, BIG, _>(raw, out, |b| if any(&missing, b) { F::NAN } else { plain(b) }))
         }
+        (_, Some(packing)) => Box::new(move |raw, out| {
+            each::<S, BIG, _>(raw, out, |b| if any(&missing, b) { F::NAN } else { unpack::<S, F>(b, packing) })
+        }),
     }
 }
 
 /// For 64-bit integers, whose doubles may be inexact.
-fn counted<S: Integer, const BIG: bool>(rules: &Rules, overflow: &Overflow) -> Option<Convert<f64>> {
+fn counted<S: Integer, const BIG: bool, F: Float>(rules: &Rules, overflow: &Overflow) -> Option<Convert<F>> {
     let missing: Vec<S::Bits> = rules.missing.iter().map(|m| S::bits(*m)).collect();
     let overflow = overflow.clone();
     Some(Box::new(move |raw, out| {
@@ -187,26 +257,26 @@ fn counted<S: Integer, const BIG: bool>(rules: &Rules, overflow: &Overflow) -> O
             let masked = any(&missing, b);
             beyond |= !masked & (S::value(b).unsigned_abs() > EXACT.into());
             if masked {
-                f64::NAN
+                F::NAN
             } else {
-                S::double(b)
+                F::stored::<S>(b)
             }
         });
         overflow.fetch_or(beyond, Ordering::Relaxed);
     }))
 }
 
-fn words<S: Integer, const BIG: bool>() -> Convert<i32> {
-    Box::new(|raw, out| each::<S, BIG, _>(raw, out, |b| S::narrow(b) as i32))
+fn words<S: Integer, const BIG: bool, T: Whole>() -> Convert<T> {
+    Box::new(|raw, out| each::<S, BIG, _>(raw, out, |b| T::of(S::narrow(b))))
 }
 
-fn long_words<S: Integer, const BIG: bool>(overflow: &Overflow) -> Convert<i64> {
+fn long_words<S: Integer, const BIG: bool, T: Whole>(overflow: &Overflow) -> Convert<T> {
     let overflow = overflow.clone();
     Box::new(move |raw, out| {
         let mut beyond = false;
         each::<S, BIG, _>(raw, out, |b| {
             beyond |= !S::fits(b);
-            S::narrow(b)
+            T::of(S::narrow(b))
         });
         overflow.fetch_or(beyond, Ordering::Relaxed);
     })
@@ -219,14 +289,15 @@ fn each<S: Stored, const BIG: bool, T>(raw: &[u8], out: &mut [T], mut value: imp
     }
 }
 
-/// Two roundings, never fused. Any NaN becomes the canonical one, since its payload would depend on the machine.
+/// Two roundings, never fused, and one more where the result is a single. Any NaN becomes the canonical one, since its
+/// payload would depend on the machine.
 #[inline(always)]
-fn unpack(stored: f64, scale: f64, offset: f64) -> f64 {
-    let value = stored * scale + offset;
+fn unpack<S: Stored, F: Float>(stored: S::Bits, (scale, offset): (f64, f64)) -> F {
+    let value = S::double(stored) * scale + offset;
     if value.is_nan() {
-        f64::NAN
+        F::NAN
     } else {
-        value
+        F::of(value)
     }
 }
 

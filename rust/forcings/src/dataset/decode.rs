@@ -1,19 +1,16 @@
 //! Decoding: the variables of a file, under a projection, a selection and a choice of records, as fields.
 
-use super::attributes;
 use super::convert::{self, Overflow};
 use super::packing::{Rules, Target};
+use super::plan::{Fault, Half, Plan};
 use super::read::FieldRead;
 use super::resolve::{Axes, Records};
-use super::schema::Schema;
+use super::schema::{list, Schema, SchemaField};
 use super::select::Selection;
-use super::text;
-use super::{Dataset, Field, Values};
+use super::{Dataset, Field};
 use crate::chunks::AxisRead;
-use crate::formats::{Container, Conventions, ElementType};
-use crate::time::cf;
+use crate::formats::{Container, ElementType};
 use crate::{Error, Result};
-use std::sync::atomic::Ordering;
 
 /// What to decode of a file.
 #[derive(Debug, Clone, Default)]
@@ -26,17 +23,58 @@ pub struct Request {
     pub records: Option<Records>,
 }
 
+/// The type of data variables that are floating-point numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FloatType {
+    /// Double precision.
+    #[default]
+    F64,
+    /// Single precision, in half the memory: stored singles as they are, all else computed in double precision and
+    /// rounded once, to infinity beyond the range. Coordinates stay doubles, and integers integers.
+    F32,
+}
+
 /// How to decode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecodeOptions {
     /// Threads that share the chunks of one large variable; at least 1.
     pub threads: usize,
+    /// The type of data variables that are floating-point numbers.
+    pub eltype: FloatType,
 }
 
 impl Default for DecodeOptions {
     fn default() -> Self {
-        DecodeOptions { threads: 1 }
+        DecodeOptions { threads: 1, eltype: FloatType::F64 }
     }
+}
+
+/// A file, and what is read along each of its dimensions.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'a> {
+    pub(crate) schema: &'a Schema,
+    pub(crate) container: &'a dyn Container,
+    /// Made by [`Schema::check`], or narrower.
+    pub(crate) axes: &'a Axes,
+}
+
+/// How a sample of two records is put together.
+#[derive(Clone, Copy)]
+pub(crate) struct Bracket<'a> {
+    pub(crate) second: Second<'a>,
+    /// Stands for the coordinate of the records' dimension.
+    pub(crate) times: &'a Field,
+}
+
+/// Where the second record of a bracket comes from.
+#[derive(Clone, Copy)]
+pub(crate) enum Second<'a> {
+    /// The axes have both.
+    Along,
+    /// Another file.
+    Part(Part<'a>),
+    /// There is none; the first stands for it.
+    First,
 }
 
 /// Decodes a file once. See [`Schema::decode`] for reading it again and again.
@@ -55,7 +93,8 @@ impl Schema {
     /// read; `Format`, `Io` and `Unsupported` from reading; `Format` for an integer that its type here cannot hold.
     pub fn decode(&self, container: &dyn Container, request: &Request, options: DecodeOptions) -> Result<Dataset> {
         let axes = self.check(request)?;
-        self.decode_checked(container, request, &axes, options)
+        let part = Part { schema: self, container, axes: &axes };
+        decode_parts(&part, request, None, options).map_err(|fault| fault.error)
     }
 
     /// Checks a request without reading any value.
@@ -65,36 +104,6 @@ impl Schema {
     pub(crate) fn check(&self, request: &Request) -> Result<Axes> {
         let read = self.project(&request.variables)?;
         self.resolve(&request.select, &read, request.records.as_ref())
-    }
-
-    /// Decodes along axes that [`check`](Schema::check) made for this request, or narrower ones.
-    pub(crate) fn decode_checked(
-        &self,
-        container: &dyn Container,
-        request: &Request,
-        axes: &Axes,
-        options: DecodeOptions,
-    ) -> Result<Dataset> {
-        let squeezed = request.records.as_ref().filter(|r| r.squeeze).map(|r| r.dim.as_str());
-        let mut dataset = Dataset { attributes: self.attributes.clone(), ..Dataset::default() };
-        for field in self.project(&request.variables)? {
-            if field.is_coord && Some(&*field.name) == squeezed {
-                continue;
-            }
-            let read = FieldRead { schema: self, container, field, axes, threads: options.threads };
-            let values = self.values(&read)?;
-            let kept = |d: &&usize| Some(&*self.dims[**d].name) != squeezed;
-            let shape = field.dims.iter().zip(read.shape()?).filter(|(d, _)| kept(d)).map(|(_, extent)| extent);
-            let decoded = Field {
-                name: field.name.clone(),
-                dims: field.dims.iter().filter(kept).map(|d| self.dims[*d].name.clone()).collect(),
-                shape: shape.collect(),
-                values,
-                attributes: field.attributes.clone(),
-            };
-            if field.is_coord { &mut dataset.coords } else { &mut dataset.variables }.push(decoded);
-        }
-        Ok(dataset)
     }
 
     /// The numbers of a whole coordinate as doubles, unpacked; missing ones are NaN, integers beyond 2^53 are rounded.
@@ -112,58 +121,97 @@ impl Schema {
         };
         let rules = Rules { target: Target::F64, ..Rules::of(variable, stored, order) };
         // A count of nanoseconds loses some of them, which is nothing beside the millisecond that times are rounded to.
-        read.elements(stored.width(), &*convert::to_f64(&rules, &Overflow::default()))
+        read.elements(stored.width(), &*convert::to_float(&rules, &Overflow::default()))
     }
+}
 
-    fn values(&self, read: &FieldRead) -> Result<Values> {
-        let (field, variable) = (read.field, read.readable()?);
-        match &variable.element {
-            ElementType::Number(stored, order) => {
-                if self.conventions == Conventions::Plain {
-                    return self.numbers(read, &Rules::plain(*stored, *order));
-                }
-                // Time axes come as they are; their numbers mean nothing without their units.
-                let units = attributes::text(&variable.attributes, "units");
-                let is_time_axis = field.is_coord && units.is_some_and(|u| cf::is_time_units(&u));
-                let rules = if is_time_axis { Rules::raw } else { Rules::of };
-                self.numbers(read, &rules(variable, *stored, *order))
-            }
-            ElementType::Bool => {
-                let truth = |raw: &[u8], out: &mut [u8]| raw.iter().zip(out).for_each(|(r, o)| *o = u8::from(*r != 0));
-                read.elements(1, &truth).map(Values::Bool)
-            }
-            ElementType::Char => {
-                let bytes = read.elements(1, &|raw, out: &mut [u8]| out.copy_from_slice(raw))?;
-                if field.has_text_dim {
-                    return Ok(Values::String(text::rows(&bytes, read.shape()?.iter().product())));
-                }
-                text::cells(&bytes).map(Values::String).ok_or_else(|| {
-                    let name = &field.name;
-                    let detail = format!("variable \"{name}\": single characters beyond ASCII cannot be told apart");
-                    Error::format(&self.path, detail)
-                })
-            }
-            ElementType::String => read.strings().map(Values::String),
-            ElementType::Other(_) => unreachable!("a schema leaves such variables out"),
+/// Decodes what `request`, by which the axes of `first` were made, asks for. With a bracket, the fields with the
+/// dimension of its records have two of them; the others are those of `first`.
+pub(crate) fn decode_parts(
+    first: &Part,
+    request: &Request,
+    bracket: Option<Bracket>,
+    options: DecodeOptions,
+) -> std::result::Result<Dataset, Fault> {
+    let schema = first.schema;
+    let about_first = |error| Fault { part: 0, error };
+    let squeezed = request.records.as_ref().filter(|r| r.squeeze).map(|r| r.dim.as_str());
+    let replaced = bracket.map(|b| &*b.times.name);
+    let mut plans = Vec::new();
+    // All of them are made before any value is read.
+    for field in schema.project(&request.variables).map_err(about_first)? {
+        if field.is_coord && [squeezed, replaced].contains(&Some(&*field.name)) {
+            plans.push((field, None));
+            continue;
         }
-    }
-
-    fn numbers(&self, read: &FieldRead, rules: &Rules) -> Result<Values> {
-        let overflow = Overflow::default();
-        let width = rules.stored.width();
-        let values = match rules.target {
-            Target::I32 => Values::I32(read.elements(width, &*convert::to_i32(rules))?),
-            Target::I64 => Values::I64(read.elements(width, &*convert::to_i64(rules, &overflow))?),
-            Target::F64 => Values::F64(read.elements(width, &*convert::to_f64(rules, &overflow))?),
+        let half = Half::new(first.read(field, options), 0).map_err(about_first)?;
+        // Another dimension of that name, which has no records, stays whole.
+        let records =
+            |d: &usize, dim: &str| *schema.dims[*d].name == *dim && matches!(first.axes[*d], AxisRead::Indices(_));
+        let axis = replaced.and_then(|dim| field.dims.iter().position(|d| records(d, dim)));
+        let plan = match (bracket.map(|b| b.second), axis) {
+            (Some(Second::First), Some(axis)) => Plan::doubled(half, axis),
+            (Some(Second::Part(second)), Some(axis)) => {
+                let about_second = |error| Fault { part: 1, error };
+                let twin = second.twin(field, schema).map_err(about_second)?;
+                let other = Half::new(second.read(twin, options), 1).map_err(about_second)?;
+                Plan::joined(half, other, axis).map_err(about_second)?
+            }
+            _ => Plan::single(half),
         };
-        if overflow.load(Ordering::Relaxed) {
-            let limit = match rules.target {
-                Target::F64 => "2^53, which its fill value would make an inexact float64",
-                _ => "2^63 - 1, the largest int64",
-            };
-            let detail = format!("variable \"{}\" holds an integer beyond {limit}", read.field.name);
-            return Err(Error::format(&self.path, detail));
+        plans.push((field, Some(plan)));
+    }
+    let mut dataset = Dataset { attributes: schema.attributes.clone(), ..Dataset::default() };
+    let mut times = bracket.map(|b| b.times.clone());
+    for (field, plan) in plans {
+        let Some(plan) = plan else {
+            dataset.coords.extend(times.take());
+            continue;
+        };
+        let eltype = if field.is_coord { FloatType::F64 } else { options.eltype };
+        let kept = |d: &&usize| Some(&*schema.dims[**d].name) != squeezed;
+        let shape = plan.shape().map_err(about_first)?;
+        let decoded = Field {
+            name: field.name.clone(),
+            dims: field.dims.iter().filter(kept).map(|d| schema.dims[*d].name.clone()).collect(),
+            shape: field.dims.iter().zip(shape).filter(|(d, _)| kept(d)).map(|(_, extent)| extent).collect(),
+            values: plan.decode(eltype)?,
+            attributes: field.attributes.clone(),
+        };
+        if field.is_coord { &mut dataset.coords } else { &mut dataset.variables }.push(decoded);
+    }
+    dataset.coords.extend(times);
+    Ok(dataset)
+}
+
+impl<'a> Part<'a> {
+    fn read(&self, field: &'a SchemaField, options: DecodeOptions) -> FieldRead<'a> {
+        let Part { schema, container, axes } = *self;
+        FieldRead { schema, container, field, axes, threads: options.threads }
+    }
+
+    /// The field here that has the name and the dimensions of one there.
+    fn twin(&self, field: &SchemaField, there: &Schema) -> Result<&'a SchemaField> {
+        let names = |schema: &Schema, field: &SchemaField| -> Vec<_> {
+            field.dims.iter().map(|d| schema.dims[*d].name.clone()).collect()
+        };
+        let (path, name) = (self.schema.path.display(), &field.name);
+        let Some(twin) = self.schema.fields.iter().find(|f| f.name == *name) else {
+            let present = list(self.schema.data_variables());
+            let other = there.path.display();
+            return Err(Error::NotFound(format!(
+                "{path}: there is no data variable \"{name}\", whose record here follows one of {other}; there are {present}"
+            )));
+        };
+        let (here, wanted) = (names(self.schema, twin), names(there, field));
+        if here != wanted || twin.is_coord != field.is_coord {
+            let (here, wanted) = (list(here.iter().map(|d| &**d)), list(wanted.iter().map(|d| &**d)));
+            let detail = format!(
+                "variable \"{name}\" has the dimensions {here} here and {wanted} in {}; their records make no bracket",
+                there.path.display()
+            );
+            return Err(Error::format(&self.schema.path, detail));
         }
-        Ok(values)
+        Ok(twin)
     }
 }

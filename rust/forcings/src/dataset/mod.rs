@@ -7,6 +7,7 @@ mod decode;
 mod field;
 pub(crate) mod gather;
 mod packing;
+mod plan;
 mod read;
 pub(crate) mod resolve;
 mod schema;
@@ -17,7 +18,8 @@ mod testing;
 mod tests;
 mod text;
 
-pub use decode::{decode, DecodeOptions, Request};
+pub use decode::{decode, DecodeOptions, FloatType, Request};
+pub(crate) use decode::{decode_parts, Bracket, Part, Second};
 pub use field::{Dataset, Field, FieldType, Values};
 pub use resolve::Records;
 pub use schema::Schema;

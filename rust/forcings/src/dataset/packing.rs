@@ -20,6 +20,8 @@ pub(super) enum Target {
     I32,
     I64,
     F64,
+    /// One byte, 0 or 1.
+    Bool,
 }
 
 /// How the numbers of one variable are decoded.
@@ -57,6 +59,11 @@ impl Rules {
         let factors = (scale.unwrap_or(1.0), offset.unwrap_or(0.0));
         let target = if packed || declares_missing { Target::F64 } else { unpacked(stored) };
         Rules { stored, order, missing, packing: (factors != (1.0, 0.0)).then_some(factors), target }
+    }
+
+    /// The rules of bytes that are true where they are not zero.
+    pub(super) fn bools() -> Self {
+        Rules { target: Target::Bool, ..Rules::plain(NumericType::U8, ByteOrder::Little) }
     }
 
     /// The rules of numbers that no attribute says anything about.

@@ -4,7 +4,7 @@ use super::gather::{gather, scatter, Pick};
 use super::resolve::{count, positions, Axes};
 use super::schema::{Schema, SchemaField};
 use crate::chunks::{read_into, AxisRead, ReadRequest};
-use crate::formats::{Container, Variable};
+use crate::formats::{Container, Conventions, Variable};
 use crate::{Error, Result};
 
 /// Up to this size a result is made whatever the size of its file: cells that were never written take no room there.
@@ -50,33 +50,56 @@ impl<'a> FieldRead<'a> {
         self.field.dims.iter().map(extent).collect()
     }
 
-    /// The selected elements of `width` bytes each, converted, row-major. The length of strings is read whole.
+    /// The number of selected elements. The length of strings is read whole.
+    ///
+    /// # Errors
+    /// `Format` when memory cannot hold them.
+    pub(super) fn total(&self) -> Result<usize> {
+        self.size(self.counts())
+    }
+
+    /// The selected elements of `width` bytes each, converted, row-major.
     pub(super) fn elements<T: Copy + Default + Send + Sync>(
         &self,
         width: usize,
         convert: &(dyn Fn(&[u8], &mut [T]) + Sync),
     ) -> Result<Vec<T>> {
+        let mut out = self.allocate(self.total()?)?;
+        self.elements_into(width, convert, &mut out)?;
+        Ok(out)
+    }
+
+    /// The same into `out`, which has room for exactly as many.
+    pub(super) fn elements_into<T: Copy + Default + Send + Sync>(
+        &self,
+        width: usize,
+        convert: &(dyn Fn(&[u8], &mut [T]) + Sync),
+        out: &mut [T],
+    ) -> Result<()> {
         let variable = self.variable();
         let (reads, lens) = (self.reads(), self.lens());
-        let counts: Vec<u64> = reads.iter().zip(&lens).map(|(a, len)| count(a, *len)).collect();
-        let total = self.size(counts.iter().copied())?;
         if variable.shape == lens {
-            return self.block(&reads, total, width, convert);
+            return self.block_into(&reads, width, convert, out);
         }
         // NetCDF-4 lets an unlimited dimension grow without the variables that were not written so far. What lies
         // beyond them holds the fill value.
+        let counts: Vec<usize> = self.counts().map(|c| c as usize).collect();
         let written = Written::of(&reads, &variable.shape, &lens);
-        let block = self.block(&written.reads, self.size(written.counts())?, width, convert)?;
-        let mut out = self.allocate(total)?;
+        let total = self.size(written.counts())?;
         // Not converted without need: it may be a number that the result cannot hold.
-        if block.len() < total {
+        if total < out.len() {
             let mut fill = [T::default()];
             let zeros = vec![0; width];
             convert(variable.fill.as_deref().filter(|f| f.len() == width).unwrap_or(&zeros), &mut fill);
             out.fill(fill[0]);
         }
-        scatter(block, &written.places, &mut out, &counts.iter().map(|c| *c as usize).collect::<Vec<_>>());
-        Ok(out)
+        if let Some(start) = written.run(&counts) {
+            return self.block_into(&written.reads, width, convert, &mut out[start..start + total]);
+        }
+        let mut block = self.allocate(total)?;
+        self.block_into(&written.reads, width, convert, &mut block)?;
+        scatter(block, &written.places, out, &counts);
+        Ok(())
     }
 
     /// The selected elements of a variable of strings, row-major.
@@ -105,28 +128,33 @@ impl<'a> FieldRead<'a> {
         Ok(out)
     }
 
-    fn block<T: Copy + Default + Send + Sync>(
+    fn block_into<T: Copy + Default + Send + Sync>(
         &self,
         reads: &[AxisRead],
-        total: usize,
         width: usize,
         convert: &(dyn Fn(&[u8], &mut [T]) + Sync),
-    ) -> Result<Vec<T>> {
-        let mut out = self.allocate(total)?;
-        if total > 0 {
-            let variable = self.variable();
-            let request = ReadRequest {
-                source: &**self.container.source(),
-                layout: &*self.container.layout(self.field.variable)?,
-                shape: &variable.shape,
-                element_width: width,
-                fill: variable.fill.as_deref(),
-                axes: reads,
-                what: &format!("variable \"{}\"", self.field.name),
-            };
-            read_into(&request, &mut out, self.threads.max(1), convert)?;
+        out: &mut [T],
+    ) -> Result<()> {
+        if out.is_empty() {
+            return Ok(());
         }
-        Ok(out)
+        let variable = self.variable();
+        let request = ReadRequest {
+            source: &**self.container.source(),
+            layout: &*self.container.layout(self.field.variable)?,
+            shape: &variable.shape,
+            element_width: width,
+            fill: variable.fill.as_deref(),
+            axes: reads,
+            what: &format!("variable \"{}\"", self.field.name),
+        };
+        read_into(&request, out, self.threads.max(1), convert).map(drop)
+    }
+
+    /// The number of positions read along each dimension of the variable in the file.
+    fn counts(&self) -> impl Iterator<Item = u64> {
+        let counts: Vec<u64> = self.reads().iter().zip(self.lens()).map(|(a, len)| count(a, len)).collect();
+        counts.into_iter()
     }
 
     /// What is read along each dimension of the variable in the file.
@@ -147,10 +175,12 @@ impl<'a> FieldRead<'a> {
 
     /// A buffer of zeros or empty strings, or an error where the system has no room for it, or where so large an extent
     /// can only be damage.
-    fn allocate<T: Clone + Default>(&self, len: usize) -> Result<Vec<T>> {
+    pub(super) fn allocate<T: Clone + Default>(&self, len: usize) -> Result<Vec<T>> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
         let stored = self.container.source().len();
-        if bytes > UNCHECKED_BYTES.max(stored.saturating_mul(MAX_RATIO)) {
+        // What a store of objects holds shows only while it is read; there the chunk path keeps count.
+        let is_file = self.schema.conventions == Conventions::Cf;
+        if is_file && bytes > UNCHECKED_BYTES.max(stored.saturating_mul(MAX_RATIO)) {
             return Err(self.fault(format!("a file of {stored} bytes cannot hold its {len} elements")));
         }
         // Reserving first turns a refusal into an error; the allocation behind it takes fresh pages of zeros.
@@ -159,7 +189,7 @@ impl<'a> FieldRead<'a> {
         Ok(vec![T::default(); len])
     }
 
-    fn fault(&self, detail: impl std::fmt::Display) -> Error {
+    pub(super) fn fault(&self, detail: impl std::fmt::Display) -> Error {
         Error::format(&self.schema.path, format!("variable \"{}\": {detail}", self.field.name))
     }
 }
@@ -186,5 +216,14 @@ impl Written {
 
     fn counts(&self) -> impl Iterator<Item = u64> + '_ {
         self.places.iter().map(|p| p.len() as u64)
+    }
+
+    /// Where the part starts in a result of these extents, if it is one run of it: only the first axis is short, and
+    /// what is written of it comes without a gap.
+    fn run(&self, extents: &[usize]) -> Option<usize> {
+        let (first, rest) = self.places.split_first()?;
+        let whole = rest.iter().zip(&extents[1..]).all(|(places, extent)| places.len() == *extent);
+        let dense = first.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        (whole && dense).then(|| first.first().unwrap_or(&0) * extents[1..].iter().product::<usize>())
     }
 }

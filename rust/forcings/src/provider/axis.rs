@@ -1,5 +1,6 @@
 //! The time axis of one file: which dimension it is, and its times.
 
+use super::clock::TimeUnit;
 use super::pool::OpenFile;
 use crate::dataset::Schema;
 use crate::time::cf::{Calendar, CfTime};
@@ -14,6 +15,8 @@ pub(super) struct FileAxis {
     pub(super) unix: Result<Vec<f64>>,
     /// The calendar; `None` where it is not understood.
     pub(super) calendar: Option<Calendar>,
+    /// What its numbers count, in the file's own words.
+    pub(super) unit: TimeUnit,
 }
 
 /// The dimension along which the records of a file lie: the one asked for, or the only one with CF time units.
@@ -62,6 +65,7 @@ impl FileAxis {
         let raw = file.schema.coordinate_numbers(&*file.container, dim)?;
         let fault = |detail: String| Error::format(path, format!("time axis \"{dim}\": {detail}"));
         let axis = CfTime::parse(&units, calendar.as_deref()).map_err(|e| fault(e.to_string()));
+        let unit = TimeUnit::Axis { units, calendar };
         let (calendar, unix) = match axis {
             Ok(axis) => {
                 let unix = |(record, value): (usize, &f64)| {
@@ -71,6 +75,6 @@ impl FileAxis {
             }
             Err(e) => (None, Err(e)),
         };
-        Ok(Some(FileAxis { raw, unix, calendar }))
+        Ok(Some(FileAxis { raw, unix, calendar, unit }))
     }
 }

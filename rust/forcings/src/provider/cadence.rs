@@ -1,6 +1,7 @@
 //! The times of a provider, and the file and record that each of them stands for.
 
 use super::axis::{find_time_dim, require_dim, FileAxis};
+use super::clock::TimeUnit;
 use super::options::ProviderOptions;
 use super::pool::FilePool;
 use super::remote::{Assigned, RemoteRecords};
@@ -26,6 +27,10 @@ pub(super) struct Cadence {
     pub(super) time_dim: Option<String>,
     /// The calendar in which the ticks are counted; `None` where they are in a unit of the caller's.
     pub(super) calendar: Option<Calendar>,
+    /// What the records' times are counted in.
+    pub(super) unit: TimeUnit,
+    /// The ticks in that unit, where they are given in another.
+    times: Option<Vec<f64>>,
     /// Tells the records of files that are fetched when they are needed.
     pub(super) remote: Option<RemoteRecords>,
 }
@@ -35,7 +40,7 @@ impl Cadence {
     pub(super) fn of_remote(ticks: Vec<f64>, assigned: Assigned, time_dim: Option<String>) -> (Self, Vec<PathBuf>) {
         let places = assigned.file_of_tick.into_iter().map(|file| Place { file, record: None }).collect();
         let remote = Some(assigned.records);
-        (Cadence { ticks, places, time_dim, calendar: None, remote }, assigned.files)
+        (Cadence { ticks, places, time_dim, remote, ..Cadence::default() }, assigned.files)
     }
 
     /// Finds the times of the files, or the records of the given times.
@@ -85,6 +90,11 @@ impl Cadence {
         }
     }
 
+    /// The time of a tick, in [`unit`](Cadence::unit).
+    pub(super) fn time(&self, tick: usize) -> f64 {
+        self.times.as_ref().unwrap_or(&self.ticks)[tick]
+    }
+
     /// The times of the files' own axes, in Unix seconds.
     fn of_axes(pool: &FilePool, dim: String) -> Result<Self> {
         let mut parts: Vec<Vec<(f64, Place)>> = Vec::new();
@@ -123,7 +133,8 @@ impl Cadence {
                 format!("dimension \"{dim}\" has no record, so there are no times"),
             ));
         }
-        Ok(Cadence { ticks, places, time_dim: Some(dim), calendar, remote: None })
+        let unit = calendar.map_or(TimeUnit::Unknown, TimeUnit::unix);
+        Ok(Cadence { ticks, places, time_dim: Some(dim), calendar, unit, ..Cadence::default() })
     }
 
     /// Given times that are found on the files' own axes: all as Unix seconds, or all as the numbers of the axis.
@@ -131,32 +142,48 @@ impl Cadence {
         let (mut by_unix, mut by_number) = (TickMap::default(), TickMap::default());
         let mut calendar = None;
         let mut no_unix = None;
+        let (mut units, mut unix_of_files) = (Vec::new(), Vec::new());
         for file in 0..pool.len() {
             let axis = read_axis(pool, file, &dim)?;
             by_number.add(file, axis.raw.iter().map(|v| number_key(*v)));
+            units.push(axis.unit);
             let unix = common_calendar(pool, calendar, file, axis.calendar).and_then(|common| {
                 calendar = common;
                 axis.unix
             });
             match unix {
-                Ok(unix) => by_unix.add(file, unix.iter().map(|v| millisecond_key(*v))),
+                Ok(unix) => {
+                    by_unix.add(file, unix.iter().map(|v| millisecond_key(*v)));
+                    unix_of_files.push(unix);
+                }
                 Err(e) => no_unix = no_unix.or(Some(e)),
             }
         }
+        let decoded = no_unix.is_none();
         let by_unix = match no_unix {
             None => by_unix.find(pool, times, millisecond_key),
             Some(e) => Err(e),
         };
         let by_number = by_number.find(pool, times, number_key);
-        let (places, calendar) = match (by_unix, by_number) {
+        let unix_unit = calendar.filter(|_| decoded).map(TimeUnit::unix);
+        let (places, calendar, unit, instants) = match (by_unix, by_number) {
             (Ok(unix), Ok(numbers)) if unix != numbers => {
                 return Err(Error::invalid(format!(
                     "times match the axis \"{dim}\" both as Unix seconds and as its own numbers, but not the same \
                      records; leave times out"
                 )))
             }
-            (Ok(places), _) => (places, calendar),
-            (Err(_), Ok(places)) => (places, None),
+            (Ok(places), _) => (places, calendar, unix_unit.unwrap_or_default(), None),
+            (Err(_), Ok(places)) => match unix_unit {
+                Some(unit) => {
+                    let instant = |p: &Place| unix_of_files[p.file][p.record.unwrap_or_default() as usize];
+                    let instants = places.iter().map(instant).collect();
+                    (places, None, unit, Some(instants))
+                }
+                // The caller's numbers are those of the files, if they all count alike.
+                None if units.windows(2).all(|pair| pair[0] == pair[1]) => (places, None, units.swap_remove(0), None),
+                None => (places, None, TimeUnit::Unknown, None),
+            },
             (Err(unix), Err(number)) => {
                 return Err(Error::invalid(format!(
                     "times do not match the time axis \"{dim}\" of the files, neither as Unix seconds ({unix}) nor as \
@@ -164,7 +191,8 @@ impl Cadence {
                 )))
             }
         };
-        Ok(Cadence { ticks: times.to_vec(), places, time_dim: Some(dim), calendar, remote: None })
+        let (ticks, time_dim) = (times.to_vec(), Some(dim));
+        Ok(Cadence { ticks, places, time_dim, calendar, unit, times: instants, remote: None })
     }
 
     /// Given times for records that are counted through the files.
@@ -188,7 +216,7 @@ impl Cadence {
                 pool.len()
             )));
         }
-        Ok(Cadence { ticks: times.to_vec(), places, time_dim: Some(dim), calendar: None, remote: None })
+        Ok(Cadence { ticks: times.to_vec(), places, time_dim: Some(dim), ..Cadence::default() })
     }
 
     /// Given times, one for each file.
@@ -202,7 +230,7 @@ impl Cadence {
             )));
         }
         let places = (0..pool.len()).map(|file| Place { file, record: None }).collect();
-        Ok(Cadence { ticks: times.to_vec(), places, time_dim: None, calendar: None, remote: None })
+        Ok(Cadence { ticks: times.to_vec(), places, ..Cadence::default() })
     }
 }
 

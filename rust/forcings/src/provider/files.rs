@@ -2,10 +2,11 @@
 
 use super::cadence::{Cadence, Place};
 use super::options::ProviderOptions;
-use super::pool::{FilePool, OpenFile, Remote};
+use super::pool::{FilePool, Remote};
 use super::remote::{assign, name_source};
+use super::take::Take;
 use super::{windows, Sampler};
-use crate::dataset::{AxisSelect, Dataset, DecodeOptions, Records, Request, Selection};
+use crate::dataset::{AxisSelect, Dataset, DecodeOptions, Request, Selection};
 use crate::time::cf::Calendar;
 use crate::{Error, Result};
 use parking_lot::Mutex;
@@ -14,9 +15,14 @@ use std::sync::Arc;
 
 /// The data of files at a time.
 ///
-/// A sample is the record of the last refresh time at or before `t`, without its time dimension. Sampling changes
-/// nothing and may be done from many threads at once; [`refresh`](Provider::refresh) also keeps the last sample. A clone
-/// shares everything, that sample included.
+/// A sample is the record of the last refresh time at or before `t`, without its time dimension. With two records in a
+/// sample it is a bracket: that record and the one of the next refresh time, the time dimension where it stands in the
+/// file, with extent 2. Its coordinate holds the two times: Unix seconds in the calendar of the data, as its attributes
+/// say, or the given times as they are where the files do not tell what they count. At the last refresh time both
+/// records, and both times, are the last ones.
+///
+/// Sampling changes nothing and may be done from many threads at once; [`refresh`](Provider::refresh) also keeps the last
+/// sample. A clone shares everything, that sample included.
 #[derive(Clone)]
 pub struct Provider(Arc<Inner>);
 
@@ -28,10 +34,12 @@ struct Inner {
 }
 
 /// What a provider shares with its windowed copies.
-struct Source {
-    pool: FilePool,
-    cadence: Cadence,
-    variables: Vec<String>,
+pub(super) struct Source {
+    pub(super) pool: FilePool,
+    pub(super) cadence: Cadence,
+    pub(super) variables: Vec<String>,
+    /// Whether a sample has two records.
+    pub(super) bracket: bool,
     options: DecodeOptions,
 }
 
@@ -61,21 +69,28 @@ impl Provider {
         }
         let pool = FilePool::new(options.files.clone(), options.group.clone(), None).of_arrays(options.arrays());
         let cadence = Cadence::of(&pool, &options)?;
-        let ProviderOptions { variables, select, threads, .. } = options;
+        let decode = options.decode_options();
+        let ProviderOptions { variables, select, records_per_sample, .. } = options;
+        let bracket = records_per_sample == 2;
+        if bracket && cadence.time_dim.is_none() {
+            return Err(Error::invalid(format!(
+                "{}: a sample of two records needs a time dimension, and the files have none; name it with time_dim",
+                pool.path(0).display()
+            )));
+        }
         check_time(select.as_ref(), cadence.time_dim.as_deref())?;
         let first = pool.open(0)?;
         let request =
             Request { variables: variables.clone(), select: select.clone().unwrap_or_default(), records: None };
         first.schema.check(&request)?;
-        let source = Source { pool, cadence, variables, options: DecodeOptions { threads } };
+        let source = Source { pool, cadence, variables, bracket, options: decode };
         Ok(Provider::new(Arc::new(source), select))
     }
 
     fn over_urls(options: ProviderOptions) -> Result<Self> {
+        let (decode, bracket) = (options.decode_options(), options.records_per_sample == 2);
         let arrays = options.arrays();
-        let ProviderOptions {
-            files, times, time_dim, variables, select, threads, group, cache, auth_realm, name, ..
-        } = options;
+        let ProviderOptions { files, times, time_dim, variables, select, group, cache, auth_realm, name, .. } = options;
         let Some(cache) = cache else {
             return Err(Error::invalid("URLs need a cache"));
         };
@@ -88,7 +103,7 @@ impl Provider {
             None => (Cadence::default(), files),
         };
         let pool = FilePool::new(files, group, Some(Remote { cache, auth_realm, name })).of_arrays(arrays);
-        let source = Source { pool, cadence, variables, options: DecodeOptions { threads } };
+        let source = Source { pool, cadence, variables, bracket, options: decode };
         Ok(Provider::new(Arc::new(source), select))
     }
 
@@ -122,7 +137,7 @@ impl Provider {
         self.0.source.cadence.calendar
     }
 
-    /// The dimension along which the records lie, which samples do not have.
+    /// The dimension along which the records lie, which samples of one record do not have.
     pub fn time_dim(&self) -> Option<&str> {
         self.0.source.cadence.time_dim.as_deref()
     }
@@ -159,6 +174,17 @@ impl Provider {
         self.0.buffer.lock().as_ref().map(|b| b.data.clone())
     }
 
+    /// The data in force at `t` under `select` instead of the selection that is baked in; read afresh, and nothing is
+    /// kept. Constant data ignore `t`.
+    ///
+    /// # Errors
+    /// As [`sample_at`](Provider::sample_at); `Selection` too, before anything is fetched for one that names the time
+    /// dimension.
+    pub fn peek(&self, t: f64, select: &Selection) -> Result<Dataset> {
+        check_time(Some(select), self.time_dim())?;
+        self.sample_under(self.tick_at(t)?, select)
+    }
+
     /// The data that do not depend on time, which are kept.
     ///
     /// # Errors
@@ -171,7 +197,8 @@ impl Provider {
     }
 
     /// Fetches the files of the refresh times in force from `from` to before `to` into the cache, and decodes nothing;
-    /// offline, checks that they are there. Returns their number. Local files count as none.
+    /// offline, checks that they are there. For samples of two records, that includes the file of the refresh time behind
+    /// them. Returns their number. Local files count as none.
     ///
     /// # Errors
     /// `InvalidParameter` for NaN; else that of the first file that could not be fetched.
@@ -179,9 +206,12 @@ impl Provider {
         if from.is_nan() || to.is_nan() {
             return Err(Error::invalid(format!("the times {from} to {to} are no window")));
         }
-        let Source { pool, cadence, .. } = &*self.0.source;
+        let Source { pool, cadence, bracket, .. } = &*self.0.source;
         let first = cadence.ticks.partition_point(|tick| *tick <= from).saturating_sub(1);
-        let behind = cadence.ticks.partition_point(|tick| *tick < to);
+        let mut behind = cadence.ticks.partition_point(|tick| *tick < to);
+        if *bracket && first < behind {
+            behind = (behind + 1).min(cadence.ticks.len());
+        }
         let mut done = HashSet::new();
         for tick in first..behind.max(first) {
             let file = cadence.places[tick].file;
@@ -215,7 +245,7 @@ impl Provider {
             self.check_window(window)?;
             check_steps(window)?;
         }
-        self.read(self.tick_at(t)?, |file, request, options| windows::sample(file, &request, windows, options))
+        self.read(self.tick_at(t)?, |take, options| windows::sample(take, windows, options))
     }
 
     fn check_window(&self, window: &Selection) -> Result<()> {
@@ -241,56 +271,32 @@ impl Provider {
         self.0.source.cadence.index_at(t).map(Some)
     }
 
-    fn place(&self, tick: Option<usize>) -> Place {
-        tick.map_or(Place { file: 0, record: None }, |tick| self.0.source.cadence.places[tick])
-    }
-
     fn sample(&self, tick: Option<usize>) -> Result<Dataset> {
-        self.read(tick, |file, request, options| file.schema.decode(&*file.container, &request, options))
-    }
-
-    /// Reads from the file of a tick; errors about a URL name it and the time.
-    fn read<R>(
-        &self,
-        tick: Option<usize>,
-        decode: impl FnOnce(&OpenFile, Request, DecodeOptions) -> Result<R>,
-    ) -> Result<R> {
-        let Source { pool, cadence, .. } = &*self.0.source;
-        let place = self.place(tick);
-        let result = self.read_at(place, tick, decode);
-        match (pool.url(place.file), tick) {
-            (Some(url), Some(tick)) => result.map_err(|e| name_source(e, url, cadence.ticks[tick])),
-            _ => result,
+        match &self.0.select {
+            Some(select) => self.sample_under(tick, select),
+            None => self.sample_under(tick, &Selection::All),
         }
     }
 
-    /// Reads from the file of a place, and makes sure that it was the file that was opened, from the first byte to the
+    fn sample_under(&self, tick: Option<usize>, select: &Selection) -> Result<Dataset> {
+        self.read(tick, |take, options| take.decode(&take.check(select)?, options))
+    }
+
+    /// Reads from the files of a tick, and makes sure that they were those that were opened, from the first byte to the
     /// last: what a changed file gives is worth nothing, errors included.
-    fn read_at<R>(
-        &self,
-        place: Place,
-        tick: Option<usize>,
-        decode: impl FnOnce(&OpenFile, Request, DecodeOptions) -> Result<R>,
-    ) -> Result<R> {
+    fn read<R>(&self, tick: Option<usize>, decode: impl FnOnce(&Take, DecodeOptions) -> Result<R>) -> Result<R> {
         let source = &*self.0.source;
-        let (pool, cadence) = (&source.pool, &source.cadence);
-        let file = pool.open(place.file)?;
-        let record = match (&cadence.remote, tick) {
-            (Some(remote), Some(tick)) => {
-                remote.of_tick(&file, pool.path(place.file), place.file, cadence.ticks[tick])?
-            }
-            _ => cadence.time_dim.as_deref().zip(place.record),
-        };
-        // Without the dimension in any field, every record is the whole.
-        let record = record.filter(|(dim, _)| file.schema.is_carried(dim, &source.variables));
-        let request = Request {
-            variables: source.variables.clone(),
-            select: self.0.select.clone().unwrap_or_default(),
-            records: record.map(|(dim, index)| Records { dim: dim.into(), indices: vec![index], squeeze: true }),
-        };
-        let result = decode(&file, request, source.options);
-        pool.check_unchanged(place.file)?;
+        let take = Take::open(source, tick)?;
+        let result = decode(&take, source.options);
+        take.check_unchanged()?;
         result
+    }
+}
+
+impl Source {
+    /// Where the data of a tick are, or constant ones.
+    pub(super) fn place(&self, tick: Option<usize>) -> Place {
+        tick.map_or(Place { file: 0, record: None }, |tick| self.cadence.places[tick])
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a provider is made of, and the rules that need no file to be checked.
 
 use crate::cache::{is_url, Cache};
-use crate::dataset::Selection;
+use crate::dataset::{DecodeOptions, FloatType, Selection};
 use crate::formats::zarr;
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -38,8 +38,10 @@ pub struct ProviderOptions {
     pub variables: Vec<String>,
     /// A selection that every sample is read under.
     pub select: Option<Selection>,
-    /// Records in one sample. Only 1 is supported.
+    /// Records in one sample: 1, or 2 for a bracket of the record in force and the one of the next refresh time.
     pub records_per_sample: usize,
+    /// The type of data variables that are floating-point numbers.
+    pub eltype: FloatType,
     /// Threads that share the chunks of one large variable. The workers of a prefetch group already decode in
     /// parallel, so 1 is right there.
     pub threads: usize,
@@ -60,6 +62,7 @@ impl Default for ProviderOptions {
             variables: Vec::new(),
             select: None,
             records_per_sample: 1,
+            eltype: FloatType::F64,
             threads: 1,
         }
     }
@@ -69,6 +72,11 @@ impl ProviderOptions {
     /// All of these files, by their own time axis.
     pub fn of_files<P: Into<PathBuf>>(files: impl IntoIterator<Item = P>) -> Self {
         ProviderOptions { files: files.into_iter().map(Into::into).collect(), ..ProviderOptions::default() }
+    }
+
+    /// How every sample is decoded.
+    pub(super) fn decode_options(&self) -> DecodeOptions {
+        DecodeOptions { threads: self.threads, eltype: self.eltype }
     }
 
     /// Whether any of the files is a URL.
@@ -90,8 +98,8 @@ impl ProviderOptions {
         if self.group.is_some() {
             return Err(Error::invalid("group is not for the format \"zarr\"; name the arrays by their paths, as group/array"));
         }
-        if self.times.is_none() && self.time_dim.is_some() {
-            return Err(Error::invalid("time_dim needs times: the records of a Zarr store do not tell theirs"));
+        if self.times.is_none() && (self.time_dim.is_some() || self.records_per_sample == 2) {
+            return Err(Error::invalid("the records of a Zarr store do not tell their times; give times"));
         }
         let direct = match self.store_access.as_deref() {
             None => self.is_remote() && self.cache.as_ref().is_some_and(Cache::wants_direct_stores),
@@ -124,9 +132,9 @@ impl ProviderOptions {
                 return Err(Error::invalid(format!("unknown format \"{other}\"; \"netcdf\" and \"zarr\" are known")))
             }
         }
-        if self.records_per_sample != 1 {
+        if !(1..=2).contains(&self.records_per_sample) {
             let asked = self.records_per_sample;
-            return Err(Error::invalid(format!("records_per_sample is {asked}, but a sample holds 1 record")));
+            return Err(Error::invalid(format!("records_per_sample is {asked}; a sample has 1 record, or 2")));
         }
         if self.threads == 0 {
             return Err(Error::invalid("threads is 0; at least one thread decodes"));

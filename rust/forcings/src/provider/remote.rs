@@ -3,6 +3,7 @@
 
 use super::axis::{find_time_dim, FileAxis};
 use super::cadence::{millisecond_key, number_key};
+use super::clock::TimeUnit;
 use super::pool::OpenFile;
 use crate::{Error, Result};
 use std::collections::HashMap;
@@ -24,12 +25,26 @@ struct FileTicks {
 }
 
 /// The records of the ticks of one file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Records {
     /// The dimension along which they lie; without one the whole file is each sample.
     dim: Option<String>,
-    /// One for each tick of the file.
+    /// One for each tick of the file; empty without the dimension.
     at: Vec<u64>,
+    /// What the records' times are counted in.
+    unit: TimeUnit,
+    /// The ticks in that unit, where they are given in another.
+    times: Option<Vec<f64>>,
+}
+
+/// The record of one tick.
+pub(super) struct Found<'a> {
+    /// The dimension of the records; `None` where the whole file is the sample.
+    pub(super) dim: Option<&'a str>,
+    pub(super) record: Option<u64>,
+    /// The time of the record.
+    pub(super) time: f64,
+    pub(super) unit: TimeUnit,
 }
 
 /// A list of files, one for each tick, without the repetitions.
@@ -69,13 +84,12 @@ pub(super) fn assign(files: &[PathBuf], ticks: &[f64], time_dim: Option<&str>) -
 }
 
 impl RemoteRecords {
-    /// The dimension of the records and the record of `tick` in a file that is open now; nothing where the whole file is
-    /// the sample. `name` is how errors call the file.
+    /// The record of `tick` in a file that is open now. `name` is how errors call the file.
     ///
     /// # Errors
     /// `InvalidParameter` or `NotFound` when the times of the file's ticks are not those of its records; those of reading
     /// its time axis.
-    pub(super) fn of_tick(&self, open: &OpenFile, name: &Path, file: usize, tick: f64) -> Result<Option<(&str, u64)>> {
+    pub(super) fn of_tick(&self, open: &OpenFile, name: &Path, file: usize, tick: f64) -> Result<Found<'_>> {
         let of = &self.files[file];
         let records = match of.found.get() {
             Some(records) => records,
@@ -85,7 +99,12 @@ impl RemoteRecords {
             }
         };
         let position = of.ticks.partition_point(|t| *t < tick);
-        Ok(records.dim.as_deref().map(|dim| (dim, records.at[position])))
+        Ok(Found {
+            dim: records.dim.as_deref(),
+            record: records.at.get(position).copied(),
+            time: records.times.as_ref().map_or(tick, |times| times[position]),
+            unit: records.unit.clone(),
+        })
     }
 }
 
@@ -94,33 +113,49 @@ impl Records {
         let dim = find_time_dim(&open.schema, asked, name)?;
         // The name alone makes a time axis too, by the rule that selections follow.
         let named = || open.schema.dimension_names().find(|d| d.eq_ignore_ascii_case("time")).map(str::to_string);
-        let Some(dim) = dim.or_else(named) else { return Ok(Records { dim: None, at: Vec::new() }) };
-        let at = match FileAxis::read(open, &dim, name)? {
-            Some(axis) => matched(&axis, name, &dim, ticks)?,
-            None => counted(open, name, &dim, ticks)?,
-        };
-        Ok(Records { dim: Some(dim), at })
+        let Some(dim) = dim.or_else(named) else { return Ok(Records::default()) };
+        match FileAxis::read(open, &dim, name)? {
+            Some(axis) => matched(axis, name, dim, ticks),
+            None => {
+                let at = counted(open, name, &dim, ticks)?;
+                Ok(Records { dim: Some(dim), at, ..Records::default() })
+            }
+        }
     }
 }
 
 /// The records with the times of the ticks: all as Unix seconds, or all as the numbers of the axis.
-fn matched(axis: &FileAxis, name: &Path, dim: &str, ticks: &[f64]) -> Result<Vec<u64>> {
+fn matched(axis: FileAxis, name: &Path, dim: String, ticks: &[f64]) -> Result<Records> {
     let by_unix = match &axis.unix {
         Ok(unix) => look_up(unix, ticks, millisecond_key),
         Err(e) => Err(e.to_string()),
     };
-    match (by_unix, look_up(&axis.raw, ticks, number_key)) {
-        (Ok(unix), Ok(numbers)) if unix != numbers => Err(Error::invalid(format!(
-            "{}: the times match the axis \"{dim}\" both as Unix seconds and as its own numbers, but not the same records",
+    let unix_unit = axis.calendar.map_or(TimeUnit::Unknown, TimeUnit::unix);
+    let (at, unit, times) = match (by_unix, look_up(&axis.raw, ticks, number_key)) {
+        (Ok(unix), Ok(numbers)) if unix != numbers => {
+            return Err(Error::invalid(format!(
+                "{}: the times match the axis \"{dim}\" both as Unix seconds and as its own numbers, but not the same \
+                 records",
+                name.display()
+            )))
+        }
+        (Ok(records), _) => (records, unix_unit, None),
+        (Err(_), Ok(records)) => match &axis.unix {
+            Ok(unix) => {
+                let times = records.iter().map(|record| unix[*record as usize]).collect();
+                (records, unix_unit, Some(times))
+            }
+            Err(_) => (records, axis.unit, None),
+        },
+        (Err(unix), Err(number)) => {
+            return Err(Error::invalid(format!(
+            "{}: the times of this file do not match its time axis \"{dim}\", neither as Unix seconds ({unix}) nor as \
+                 its own numbers ({number})",
             name.display()
-        ))),
-        (Ok(records), _) | (Err(_), Ok(records)) => Ok(records),
-        (Err(unix), Err(number)) => Err(Error::invalid(format!(
-            "{}: the times of this file do not match its time axis \"{dim}\", neither as Unix seconds ({unix}) nor as its \
-             own numbers ({number})",
-            name.display()
-        ))),
-    }
+        )))
+        }
+    };
+    Ok(Records { dim: Some(dim), at, unit, times })
 }
 
 fn look_up(axis: &[f64], ticks: &[f64], key: fn(f64) -> u64) -> std::result::Result<Vec<u64>, String> {

@@ -14,14 +14,14 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// Serves the files of a folder until the program ends, and notes which were asked for.
-struct Files {
+pub(crate) struct Files {
     dir: TempDir,
     address: SocketAddr,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Files {
-    fn serve() -> Self {
+    pub(crate) fn serve() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -49,39 +49,39 @@ impl Files {
         Files { dir, address, asked }
     }
 
-    fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.dir.path()
     }
 
-    fn url(&self, name: &str) -> PathBuf {
+    pub(crate) fn url(&self, name: &str) -> PathBuf {
         format!("http://{}/{name}", self.address).into()
     }
 
     /// What was asked for since the last call, by name.
-    fn asked(&self) -> Vec<String> {
+    pub(crate) fn asked(&self) -> Vec<String> {
         let mut names = std::mem::take(&mut *self.asked.lock().unwrap());
         names.sort();
         names
     }
 }
 
-fn cache(root: &TempDir, offline: bool) -> Cache {
+pub(crate) fn cache(root: &TempDir, offline: bool) -> Cache {
     let mut options = CacheOptions::at(root.path());
     options.offline = offline;
     options.http = HttpOptions { backoff: Duration::from_millis(1), attempts: 2, ..HttpOptions::default() };
     Cache::with_options(options).unwrap()
 }
 
-fn unix(hours: impl IntoIterator<Item = i32>) -> Vec<f64> {
+pub(crate) fn unix(hours: impl IntoIterator<Item = i32>) -> Vec<f64> {
     hours.into_iter().map(|h| Y2000 + f64::from(h) * HOUR).collect()
 }
 
-fn options(files: Vec<PathBuf>, times: Vec<f64>, cache: Cache) -> ProviderOptions {
+pub(crate) fn options(files: Vec<PathBuf>, times: Vec<f64>, cache: Cache) -> ProviderOptions {
     ProviderOptions { times: Some(times), cache: Some(cache), ..ProviderOptions::of_files(files) }
 }
 
 /// Three files of four hours each, one URL for each hour; the seed of a record is its hour.
-fn half_a_day(server: &Files) -> (Vec<PathBuf>, Vec<f64>) {
+pub(crate) fn half_a_day(server: &Files) -> (Vec<PathBuf>, Vec<f64>) {
     for part in 0..3 {
         winds(server.path(), &format!("p{part}.nc"), &hours(part * 4..part * 4 + 4), 4 * part as usize);
     }

@@ -1,7 +1,7 @@
 //! Samples, the buffer of `refresh`, constant data, projection, many threads and many files.
 
 use crate::support::*;
-use forcings::dataset::{Dataset, Values};
+use forcings::dataset::{Dataset, DimWindow, Selection, Values};
 use forcings::provider::{Provider, ProviderOptions, Sampler};
 use forcings::ErrorKind;
 use std::sync::Arc;
@@ -39,24 +39,66 @@ fn the_time_dimension_is_dropped_wherever_it_stands() {
 }
 
 #[test]
-fn refresh_gives_what_sample_at_gives_and_keeps_it() {
+pub(crate) fn row_35_a_time_inside_the_current_interval_keeps_the_buffer() {
     let dir = tempdir().unwrap();
     let provider = open(files(&[&winds(dir.path(), "a.nc", &hours(0..3), 0)]));
     assert!(provider.current().is_none());
     let first = provider.refresh(Y2000).unwrap();
     assert!(first.same_bits(&provider.sample_at(Y2000).unwrap()));
-    // Sampling in between leaves the buffer alone, and a time in the same interval gives it again.
-    assert_wind(&provider.sample_at(Y2000 + 2.0 * HOUR).unwrap(), 2);
-    assert!(Arc::ptr_eq(&first, &provider.current().unwrap()));
     assert!(Arc::ptr_eq(&first, &provider.refresh(Y2000 + 1800.0).unwrap()));
-    assert!(provider.refresh(Y2000 - 1.0).is_err());
     assert!(Arc::ptr_eq(&first, &provider.clone().current().unwrap()));
     assert_wind(&provider.refresh(Y2000 + HOUR).unwrap(), 1);
     assert_wind(&provider.current().unwrap(), 1);
 }
 
 #[test]
-fn constant_data_ignore_the_time() {
+pub(crate) fn row_47_sampling_between_two_refreshes_leaves_the_buffer_alone() {
+    let dir = tempdir().unwrap();
+    let provider = open(files(&[&winds(dir.path(), "a.nc", &hours(0..3), 0)]));
+    let kept = provider.refresh(Y2000).unwrap();
+    let copy = provider.sample_at(Y2000).unwrap();
+    assert_wind(&provider.sample_at(Y2000 + 2.0 * HOUR).unwrap(), 2);
+    assert!(Arc::ptr_eq(&kept, &provider.current().unwrap()) && kept.same_bits(&copy));
+    assert!(Arc::ptr_eq(&kept, &provider.refresh(Y2000 + 1.0).unwrap()));
+}
+
+#[test]
+fn a_failed_refresh_leaves_the_buffer_and_can_be_repeated() {
+    let dir = tempdir().unwrap();
+    let [early, late] =
+        [0, 3].map(|first| winds(dir.path(), &format!("{first}.nc"), &hours(first..first + 3), first as usize));
+    let provider = open(files(&[&early, &late]));
+    let kept = provider.refresh(Y2000).unwrap();
+    let hidden = dir.path().join("hidden.nc");
+    std::fs::rename(&late, &hidden).unwrap();
+    for t in [Y2000 - 1.0, Y2000 + 4.0 * HOUR, f64::NAN] {
+        assert!(provider.refresh(t).is_err());
+        assert!(Arc::ptr_eq(&kept, &provider.current().unwrap()));
+        assert!(Arc::ptr_eq(&kept, &provider.refresh(Y2000).unwrap()));
+    }
+    std::fs::rename(&hidden, &late).unwrap();
+    assert_wind(&provider.refresh(Y2000 + 4.0 * HOUR).unwrap(), 4);
+}
+
+#[test]
+fn a_selection_for_one_call_reads_afresh_and_keeps_nothing() {
+    let dir = tempdir().unwrap();
+    let whole = open(files(&[&winds(dir.path(), "a.nc", &hours(0..3), 0)]));
+    let (north, south) = (DimWindow::new().range("lat", 0, 1), DimWindow::new().range("lat", 2, 4));
+    let baked = whole.with_window(north).unwrap();
+    let kept = baked.refresh(Y2000).unwrap();
+    let peeked = baked.peek(Y2000, &south.clone().into()).unwrap();
+    assert!(peeked.same_bits(&whole.with_window(south).unwrap().sample_at(Y2000).unwrap()));
+    assert!(baked.peek(Y2000, &Selection::All).unwrap().same_bits(&whole.sample_at(Y2000).unwrap()));
+    assert!(Arc::ptr_eq(&kept, &baked.current().unwrap()));
+    assert_eq!(baked.sample_at(Y2000 + HOUR).unwrap().variable("u").unwrap().shape, [1, LON]);
+    let time = DimWindow::new().range("time", 0, 1).into();
+    assert_eq!(whole.peek(Y2000, &time).unwrap_err().kind(), ErrorKind::Selection);
+    assert_eq!(whole.peek(Y2000 - 1.0, &Selection::All).unwrap_err().kind(), ErrorKind::OffGrid);
+}
+
+#[test]
+pub(crate) fn row_49_constant_data_ignore_the_time() {
     let dir = tempdir().unwrap();
     let path = dir.path().join("a.nc");
     write(&path, |file| {
@@ -78,13 +120,20 @@ fn constant_data_ignore_the_time() {
 }
 
 #[test]
-fn only_the_variables_asked_for_are_decoded() {
+pub(crate) fn row_52_no_names_mean_every_variable() {
     let dir = tempdir().unwrap();
     let mut options = files(&[&winds(dir.path(), "a.nc", &hours(0..2), 0)]);
+    assert!(options.variables.is_empty());
+    assert_eq!(names(&open(options.clone()).sample_at(Y2000).unwrap()), (vec!["height", "u"], vec!["lat", "lon"]));
     options.variables = vec!["height".into()];
-    let sample = open(options.clone()).sample_at(Y2000).unwrap();
-    assert_eq!(names(&sample), (vec!["height"], vec!["lat", "lon"]));
-    for wrong in ["lat", "wind"] {
+    assert_eq!(names(&open(options).sample_at(Y2000).unwrap()), (vec!["height"], vec!["lat", "lon"]));
+}
+
+#[test]
+pub(crate) fn rows_50_and_51_what_is_no_data_variable_is_refused_with_a_list() {
+    let dir = tempdir().unwrap();
+    let mut options = files(&[&winds(dir.path(), "a.nc", &hours(0..2), 0)]);
+    for wrong in ["wind", "lat"] {
         options.variables = vec!["u".into(), wrong.into()];
         let error = refusal(options.clone());
         assert_eq!(error.kind(), ErrorKind::NotFound);
@@ -129,7 +178,7 @@ fn a_group_is_read_when_it_is_named() {
 }
 
 #[test]
-fn twelve_threads_get_what_one_gets() {
+pub(crate) fn row_48_twelve_threads_get_what_one_gets() {
     let dir = tempdir().unwrap();
     let parts: Vec<_> =
         (0..3).map(|k| winds(dir.path(), &format!("{k}.nc"), &hours(8 * k..8 * k + 8), 8 * k as usize)).collect();

@@ -1,10 +1,15 @@
 //! Refresh times, anchors, and the record that belongs to a time.
 
 use crate::support::*;
+use forcings::cache::{Cache, CacheOptions};
+use forcings::dataset::{decode, DecodeOptions, Records, Request};
+use forcings::formats;
+use forcings::prefetch::PrefetchGroup;
 use forcings::provider::ProviderOptions;
 use forcings::time::cf::Calendar;
 use forcings::ErrorKind;
 use std::path::PathBuf;
+use std::sync::Arc;
 use tempfile::TempDir;
 
 fn dir() -> TempDir {
@@ -39,7 +44,7 @@ fn the_times_of_several_files_are_those_of_their_own_axes_in_any_order() {
 }
 
 #[test]
-fn times_between_two_anchors_belong_to_the_one_before() {
+pub(crate) fn row_36_times_between_two_anchors_belong_to_the_one_before() {
     let dir = dir();
     let provider = open(files(&[&winds(dir.path(), "a.nc", &hours(10..13), 0)]));
     let start = Y2000 + 10.0 * HOUR;
@@ -52,7 +57,7 @@ fn times_between_two_anchors_belong_to_the_one_before() {
 }
 
 #[test]
-fn a_time_before_the_first_anchor_is_the_same_error_from_every_call() {
+pub(crate) fn row_37_a_time_before_the_first_anchor_is_the_same_error_from_every_call() {
     let dir = dir();
     let provider = open(files(&[&winds(dir.path(), "a.nc", &hours(10..13), 0)]));
     let before = Y2000 + 10.0 * HOUR - 0.001;
@@ -233,7 +238,7 @@ fn value(provider: &forcings::provider::Provider, t: f64) -> Vec<i32> {
 }
 
 #[test]
-fn without_an_axis_records_are_counted_through_the_files() {
+pub(crate) fn row_40_without_an_axis_records_are_counted_through_the_files() {
     let dir = dir();
     let of_length = |k: i32, len: i32| {
         let values: Vec<i32> = (0..len).map(|r| 100 * k + r).collect();
@@ -299,6 +304,69 @@ fn several_time_axes_need_a_choice() {
 }
 
 #[test]
+pub(crate) fn row_31_an_unknown_format_is_refused_at_construction() {
+    let options = ProviderOptions { format: "grib".into(), ..ProviderOptions::of_files(["/nowhere/a.nc"]) };
+    let error = refusal(options);
+    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+    assert_says(&error, &["unknown format \"grib\"", "netcdf"]);
+}
+
+#[test]
+pub(crate) fn row_34_a_sample_has_one_record_or_two() {
+    for records_per_sample in [0, 3, usize::MAX] {
+        let options = ProviderOptions { records_per_sample, ..ProviderOptions::of_files(["/nowhere/a.nc"]) };
+        let error = refusal(options);
+        assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+        assert_says(&error, &[&format!("records_per_sample is {records_per_sample}"), "1 record, or 2"]);
+    }
+}
+
+#[test]
+pub(crate) fn row_38_a_schedule_begins_with_the_first_time_given() {
+    let dir = dir();
+    let whole = files(&[&winds(dir.path(), "a.nc", &hours(0..3), 0)]);
+    let half_past = Y2000 + 1800.0;
+    // The record in force at half past belongs to a schedule from the full hour before.
+    let provider = open(whole.clone());
+    assert_eq!(provider.refresh_times()[0], Y2000);
+    assert_wind(&provider.sample_at(half_past).unwrap(), 0);
+    // One from half past on begins with the next full hour, before which there are no data.
+    let provider = open(with_times(whole, &[Y2000 + HOUR, Y2000 + 2.0 * HOUR]));
+    assert_eq!(provider.refresh_times()[0], Y2000 + HOUR);
+    assert_eq!(provider.sample_at(half_past).unwrap_err().kind(), ErrorKind::OffGrid);
+    assert_wind(&provider.sample_at(half_past + HOUR).unwrap(), 1);
+}
+
+#[test]
+pub(crate) fn row_39_data_without_times_have_no_schedule_and_join_no_group() {
+    let dir = dir();
+    let provider = open(files(&[&unlabelled(&dir, "a.nc", "x", &[1, 2])]));
+    assert!(provider.refresh_times().is_empty());
+    let error = PrefetchGroup::builder().member("fixed", Arc::new(provider)).build().map(drop).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+    assert_says(&error, &["\"fixed\"", "no refresh times"]);
+}
+
+#[test]
+pub(crate) fn row_46_a_record_beyond_its_file_is_an_error_that_tells_both_numbers() {
+    let dir = dir();
+    let path = unlabelled(&dir, "a.nc", "time", &[1, 2]);
+    let claimed: Vec<f64> = (0..24).map(f64::from).collect();
+    assert_says(&refusal(with_times(files(&[&path]), &claimed)), &["24 times", "only 2 records"]);
+    let url = PathBuf::from(format!("file://{}", path.display()));
+    let cache = Some(Cache::with_options(CacheOptions::at(dir.path().join("cache"))).unwrap());
+    let provider = open(ProviderOptions { cache, ..with_times(files(&[&url]), &claimed) });
+    let error = provider.sample_at(5.0).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+    assert_says(&error, &["24 times", "2 records", "a.nc"]);
+    let records = Some(Records { dim: "time".into(), indices: vec![5], squeeze: true });
+    let request = Request { records, ..Request::default() };
+    let error = decode(&*formats::open(&path).unwrap(), &request, DecodeOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Selection);
+    assert_says(&error, &["record 5", "outside 0:1", "a.nc"]);
+}
+
+#[test]
 fn options_that_cannot_hold_are_refused_before_any_file_is_opened() {
     let base = || ProviderOptions::of_files(["/nowhere/a.nc"]);
     let change = |change: &dyn Fn(&mut ProviderOptions)| {
@@ -307,10 +375,6 @@ fn options_that_cannot_hold_are_refused_before_any_file_is_opened() {
         refusal(options)
     };
     assert_says(&refusal(ProviderOptions::default()), &["at least one file"]);
-    assert_says(&change(&|o| o.format = "grib".into()), &["unknown format \"grib\"", "netcdf"]);
-    for records in [0, 2, 3] {
-        assert_says(&change(&|o| o.records_per_sample = records), &["records_per_sample"]);
-    }
     assert_says(&change(&|o| o.threads = 0), &["threads is 0"]);
     assert_says(&change(&|o| o.times = Some(vec![])), &["times is empty"]);
     assert_says(&change(&|o| o.times = Some(vec![0.0, f64::NAN])), &["times[1]", "NaN"]);

@@ -47,7 +47,7 @@ fn the_time_dimension_may_be_named_and_times_have_to_fit() {
     assert_eq!(f64s(&provider.sample_at(1.0).unwrap().variables[0]), [1.0, 4.0]);
     for (options, kind, part) in [
         (ProviderOptions { times: times(2), ..options.clone() }, ErrorKind::InvalidParameter, "2 times"),
-        (options.clone(), ErrorKind::InvalidParameter, "time_dim needs times"),
+        (options.clone(), ErrorKind::InvalidParameter, "do not tell their times"),
         (
             ProviderOptions { time_dim: Some("t".into()), times: times(3), ..options.clone() },
             ErrorKind::NotFound,

@@ -8,8 +8,20 @@ fn rules(stored: NumericType, order: ByteOrder, missing: &[u64], packing: Option
 fn doubles_of(rules: &Rules, raw: &[u8]) -> (Vec<u64>, bool) {
     let overflow = Overflow::default();
     let mut out = vec![-1.0; raw.len() / rules.stored.width()];
-    to_f64(rules, &overflow)(raw, &mut out);
-    (out.iter().map(|v| v.to_bits()).collect(), overflow.load(Ordering::Relaxed))
+    to_float(rules, &overflow)(raw, &mut out);
+    let doubles: Vec<u64> = out.iter().map(|v: &f64| v.to_bits()).collect();
+    assert_eq!(singles_of(rules, raw), singles(&out), "singles are those doubles, rounded");
+    (doubles, overflow.load(Ordering::Relaxed))
+}
+
+fn singles_of(rules: &Rules, raw: &[u8]) -> Vec<u32> {
+    let mut out = vec![-1.0; raw.len() / rules.stored.width()];
+    to_float(rules, &Overflow::default())(raw, &mut out);
+    out.iter().map(|v: &f32| v.to_bits()).collect()
+}
+
+fn singles(doubles: &[f64]) -> Vec<u32> {
+    doubles.iter().map(|v| if v.is_nan() { 0x7fc0_0000 } else { (*v as f32).to_bits() }).collect()
 }
 
 fn bits(values: &[f64]) -> Vec<u64> {
@@ -104,4 +116,22 @@ fn integers_are_widened_exactly() {
     assert_eq!((long, overflow.load(Ordering::Relaxed)), ([i64::MIN], false));
     to_i64(&rules(NumericType::U64, ByteOrder::Little), &overflow)(&(1_u64 << 63).to_le_bytes(), &mut long);
     assert!(overflow.load(Ordering::Relaxed));
+}
+
+#[test]
+fn singles_are_computed_in_double_precision_and_rounded_once() {
+    let sum = rules(NumericType::I32, ByteOrder::Little, &[], Some((1.0, 0.6)));
+    assert_eq!(singles_of(&sum, &16_777_216_i32.to_le_bytes()), [16_777_216.0_f32.to_bits()]);
+    // In single precision throughout, the sum would be 16777216 again.
+    assert_eq!(singles_of(&sum, &16_777_217_i32.to_le_bytes()), [16_777_218.0_f32.to_bits()]);
+    // 0.1 and 0.1f32 differ, and so do their products.
+    let scaled = rules(NumericType::I16, ByteOrder::Little, &[], Some((0.1, 0.0)));
+    let differs = (1..=i16::MAX).find(|v| (f64::from(*v) * 0.1) as f32 != f32::from(*v) * 0.1_f32).unwrap();
+    assert_eq!(singles_of(&scaled, &differs.to_le_bytes()), singles(&[f64::from(differs) * 0.1]));
+    let plain = rules(NumericType::F64, ByteOrder::Little, &[], None);
+    assert_eq!(singles_of(&plain, &1e39_f64.to_le_bytes()), [f32::INFINITY.to_bits()]);
+    // Stored singles are not touched, whatever their bits; masked ones are the canonical NaN.
+    let stored = rules(NumericType::F32, ByteOrder::Big, &[0x7f80_0001], None);
+    let raw: Vec<u8> = [0x7f80_0001_u32, 0xffc0_1234, 0x0000_0001].iter().flat_map(|b| b.to_be_bytes()).collect();
+    assert_eq!(singles_of(&stored, &raw), [0x7fc0_0000, 0xffc0_1234, 1]);
 }
