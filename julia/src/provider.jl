@@ -17,7 +17,7 @@ Gridded files that answer [`sample_at`](@ref) on a known list of times. It may b
 - `records_per_sample`: 1 for the record in force at a time, without its time dimension; 2 for a bracket, that record and
   the one of the next refresh time, see below
 - `variables`: the names of the variables to decode; all if not given
-- `select`: a [`DimWindow`](@ref)
+- `select`: a [`DimWindow`](@ref), or a selection in the wire form
 - `group`: the path of a group in the files instead of the root
 - `eltype`: `Float64` or `Float32`, the type of data variables that are floating-point numbers, packed ones included.
   `Float32` takes half the memory: values are computed in double precision and rounded once (to infinity beyond its
@@ -202,28 +202,6 @@ function sample(call, arguments...)
     background(job -> call(arguments..., pointer, job))
     return Dataset(Owned(pointer[], forcings_sample_release), 0)
 end
-
-"""
-    with_window(provider, window::DimWindow) -> Provider
-
-A provider of the same files that reads only `window`; the files are read no more than that needs. The original is
-unchanged.
-
-Throws `Forcings.SelectionError` when the provider has a window already, the window names the time dimension, or no
-variable has one of its dimensions (this may be found only by the first sample).
-"""
-function with_window(p::Provider, window)
-    text, handle = json(window_object(window)), Ref{UInt64}(0)
-    check(forcings_provider_with_window(p, text, sizeof(text), handle))
-    return Provider(handle[], p.files)
-end
-
-"""
-    Forcings.supports_selection(provider) -> Bool
-
-Whether [`with_window`](@ref) works for this provider.
-"""
-supports_selection(p::Provider) = describe(p).supports_selection
 
 function describe(p::Provider)
     table = Ref{Ptr{Cvoid}}(C_NULL)

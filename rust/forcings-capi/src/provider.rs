@@ -140,7 +140,7 @@ pub unsafe extern "C" fn forcings_provider_sample_at(
     // SAFETY: the caller passes a writable pointer, and another one or null, as the header asks.
     unsafe {
         decode("forcings_provider_sample_at", provider, out_sample, out_job, move |p| {
-            Ok(ForcingsSample::single(Arc::new(p.sample_at(t)?), anchor(p, t)?))
+            Ok(ForcingsSample::single(Arc::new(p.sample_at(t)?), sample_anchor(p, t)?))
         })
     }
 }
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn forcings_provider_refresh(
     // SAFETY: as above.
     unsafe {
         decode("forcings_provider_refresh", provider, out_sample, out_job, move |p| {
-            Ok(ForcingsSample::single(p.refresh(t)?, anchor(p, t)?))
+            Ok(ForcingsSample::single(p.refresh(t)?, sample_anchor(p, t)?))
         })
     }
 }
@@ -223,24 +223,6 @@ pub unsafe extern "C" fn forcings_provider_prefetch(
     })
 }
 
-/// A provider of the same files that reads only `window`, a selection in its wire form.
-#[no_mangle]
-pub unsafe extern "C" fn forcings_provider_with_window(
-    provider: u64,
-    window: *const u8,
-    window_len: u64,
-    out_provider: *mut u64,
-) -> i32 {
-    guard("forcings_provider_with_window", || {
-        // SAFETY: the caller passes a writable pointer and a text, as the header asks.
-        let (out, window) =
-            unsafe { (Out::new("out_provider", out_provider)?, input::text("window", window, window_len)?) };
-        let window = Selection::from_json(window)?;
-        out.set(insert(get(provider)?.0.with_window(window)?));
-        Ok(())
-    })
-}
-
 /// A call that gives a sample.
 ///
 /// # Safety
@@ -263,9 +245,10 @@ unsafe fn decode(
 }
 
 /// The anchor of data that do not depend on time.
-const NO_ANCHOR: f64 = 0.0;
+pub(crate) const NO_ANCHOR: f64 = 0.0;
 
-fn anchor(provider: &Provider, t: f64) -> Result<f64> {
+/// The anchor of a sample.
+pub(crate) fn sample_anchor(provider: &Provider, t: f64) -> Result<f64> {
     if provider.is_const() {
         Ok(NO_ANCHOR)
     } else {
@@ -273,10 +256,10 @@ fn anchor(provider: &Provider, t: f64) -> Result<f64> {
     }
 }
 
-fn insert(provider: Provider) -> u64 {
+pub(crate) fn insert(provider: Provider) -> u64 {
     handle::insert(Arc::new(ProviderObject(provider)))
 }
 
-fn get(provider: u64) -> Result<Arc<ProviderObject>> {
+pub(crate) fn get(provider: u64) -> Result<Arc<ProviderObject>> {
     handle::get(provider)
 }

@@ -43,14 +43,18 @@ impl Schema {
         // In the order of the names, so that the first fault does not depend on the file.
         let mut narrowed: Vec<_> = selectors.iter().filter(|(_, s)| ***s != AxisSelect::All).collect();
         narrowed.sort_by_key(|(dim, _)| &self.dims[**dim].name);
-        // The positional form never refused anything in stores without conventions.
-        let names_time = self.conventions == Conventions::Cf || matches!(selection, Selection::Named(_));
+        // In stores without conventions the positional form refuses nothing.
+        let refuses_time = self.conventions == Conventions::Cf || matches!(selection, Selection::Named(_));
+        let is_time = |dim: usize| refuses_time && self.dims[dim].is_time;
+        // Positions were not meant for a dimension: that one of them fell on a time axis comes first.
+        if let (Selection::Positional(_), Some((dim, _))) =
+            (selection, narrowed.iter().find(|(d, _)| is_time(**d)))
+        {
+            return Err(self.narrows_time(**dim));
+        }
         for (&dim, selector) in narrowed {
-            if self.dims[dim].is_time && names_time {
-                return Err(self.fault(format!(
-                    "dimension \"{}\" is a time axis; a selection cannot narrow it, choose records by time instead",
-                    self.dims[dim].name
-                )));
+            if is_time(dim) {
+                return Err(self.narrows_time(dim));
             }
             axes[dim] = self.positions(dim, selector)?;
         }
@@ -142,6 +146,13 @@ impl Schema {
                 Ok(AxisRead::Slice { start: *start, stop: last + 1, step: *step })
             }
         }
+    }
+
+    fn narrows_time(&self, dim: usize) -> Error {
+        self.fault(format!(
+            "dimension \"{}\" is a time axis; a selection cannot narrow it, choose records by time instead",
+            self.dims[dim].name
+        ))
     }
 
     /// The dimensions of that name in this read; the arrays of a store have one each.

@@ -6,7 +6,7 @@ use super::pool::{FilePool, Remote};
 use super::remote::{assign, name_source};
 use super::take::Take;
 use super::{windows, Sampler};
-use crate::dataset::{AxisSelect, Dataset, DecodeOptions, Request, Selection};
+use crate::dataset::{AxisSelect, CoordWindow, Dataset, DecodeOptions, DimWindow, Request, Selection};
 use crate::time::cf::Calendar;
 use crate::{Error, Result};
 use parking_lot::Mutex;
@@ -241,18 +241,36 @@ impl Provider {
         if windows.is_empty() {
             return Ok(Vec::new());
         }
-        for window in windows {
-            self.check_window(window)?;
-            check_steps(window)?;
-        }
+        windows.iter().try_for_each(|w| self.check_window(w))?;
+        windows.iter().try_for_each(check_steps)?;
         self.read(self.tick_at(t)?, |take, options| windows::sample(take, windows, options))
     }
 
-    fn check_window(&self, window: &Selection) -> Result<()> {
+    /// The window of the cells whose coordinates lie in these intervals, found on the axes of the file of the first
+    /// refresh time. That file is opened, and fetched if it is behind a URL.
+    ///
+    /// # Errors
+    /// `Selection`: this provider has a selection already; a coordinate is not there, is the time axis, holds texts or
+    /// does not run one way; a bound is NaN; an interval has no cell. Those of opening the file and reading coordinates.
+    pub fn coord_window(&self, window: &CoordWindow) -> Result<DimWindow> {
+        self.check_unselected()?;
+        if let Some(dim) = self.time_dim().filter(|dim| window.names().any(|name| name == *dim)) {
+            return Err(names_time(dim));
+        }
+        let first = (!self.is_const()).then_some(0);
+        self.read(first, |take, _| take.file().schema.coord_window(&*take.file().container, window))
+    }
+
+    fn check_unselected(&self) -> Result<()> {
         if self.0.select.is_some() {
             let text = "the provider has a selection already, and two do not compose; start from one without";
             return Err(Error::Selection(text.into()));
         }
+        Ok(())
+    }
+
+    fn check_window(&self, window: &Selection) -> Result<()> {
+        self.check_unselected()?;
         let Selection::Named(dims) = window else {
             let text = "a window names its dimensions (the form \"dims\"); this selection does not";
             return Err(Error::Selection(text.into()));
