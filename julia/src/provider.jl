@@ -2,14 +2,15 @@
 
 """
     Provider(source; format = "netcdf", times, time_dim, records_per_sample = 1, variables, select, group,
-             eltype = Float64, threads = 1, cache, auth_realm, name)
+             eltype = Float64, threads = 1, cache, auth_realm, name, store_access)
 
 Gridded files that answer [`sample_at`](@ref) on a known list of times. It may be used from any task and thread.
 
 - `source`: the path of a file, or a vector of paths whose records follow each other in time. Or URLs, which are fetched
   when a sample needs them and need `times` and a `cache`: one for all times, a vector with one for each time (the same
   for times that share a file), or a function from a time, as it was given, to its URL or path
-- `format`: `"netcdf"` (NetCDF-4 and classic files)
+- `format`: `"netcdf"` (NetCDF-4 and classic files), or `"zarr"` (versions 2 and 3): then a source is the folder or the URL
+  of a store, `variables` have to be named, and the records have no times but those given (a store without any is constant)
 - `times`: the times of the records, ascending, as `DateTime`s or as numbers. If the files have a time axis they are
   entries of it, as seconds since 1970 or as the axis' own numbers; otherwise one per record, in any unit. If not given,
   all entries of the time axis, by the CF conventions, as seconds since 1970 in the files' calendar
@@ -27,8 +28,10 @@ Gridded files that answer [`sample_at`](@ref) on a known list of times. It may b
 - `cache`: the [`Cache`](@ref) that URLs are fetched into
 - `auth_realm`: the realm whose credential the servers want
 - `name`: the name of the source, by which [`Forcings.clear!`](@ref) finds its files
+- `store_access`: how the objects of a Zarr store are had: `"cached"`, the only way there is
 
-Packed variables are unpacked (`scale_factor`, `add_offset`) and fill values become NaN, as the CF conventions say.
+Packed variables are unpacked (`scale_factor`, `add_offset`) and fill values become NaN, as the CF conventions say; not so in
+Zarr stores, whose numbers are read as they are stored.
 
 A bracket keeps the time dimension, with extent 2, where a variable has it; the second record may lie in the next file. The
 coordinate of that dimension holds the two times: seconds since 1970 in the calendar of the data, as its attributes
@@ -68,6 +71,7 @@ function Provider(
     cache = nothing,
     auth_realm = nothing,
     name = nothing,
+    store_access = nothing,
     unknown...,
 )
     isempty(unknown) || throw(unknown_option(first(keys(unknown))))
@@ -91,6 +95,7 @@ function Provider(
         cache = cache === nothing ? nothing : cache.handle,
         auth_realm = auth_realm,
         name = name,
+        store_access = store_access,
     ))
     handle = Ref{UInt64}(0)
     GC.@preserve options cache background(job -> forcings_provider_open(options, sizeof(options), handle, job))
@@ -98,7 +103,7 @@ function Provider(
 end
 
 const PROVIDER_OPTIONS = "format, times, time_dim, records_per_sample, variables, select, group, eltype, threads, cache, " *
-    "auth_realm, name"
+    "auth_realm, name, store_access"
 
 unknown_option(name) = invalid("a Provider has no option $name; its options are $PROVIDER_OPTIONS")
 
@@ -217,7 +222,8 @@ end
 
 Fetches the files of the times in force from `from` to before `to` into the provider's [`Cache`](@ref), and decodes
 nothing; offline, checks that they are there. For brackets that includes the file of the next time behind them. Returns
-their number; local files count as none.
+their number; local files count as none. Of a Zarr store it fetches the chunks that the samples need, counted anew for each
+of them; of one that never changes, whatever the times.
 
 Throws `Forcings.CacheMissError`, `Forcings.TransportError`, `Forcings.NotFoundError`, `Forcings.IntegrityError`.
 """

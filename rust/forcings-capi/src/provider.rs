@@ -28,6 +28,7 @@ impl Object for ProviderObject {
 struct ProviderObjectOptions {
     files: Vec<std::path::PathBuf>,
     format: String,
+    store_access: Option<String>,
     times: Option<Vec<f64>>,
     time_dim: Option<String>,
     variables: Vec<String>,
@@ -48,11 +49,13 @@ enum Eltype {
     Float32,
 }
 
-/// Opens a provider. `options` is JSON: `files` (paths or URLs), `format` (`"netcdf"`), `variables` (names; none for all),
-/// and optionally `times`, `time_dim`, `select` (a selection in its wire form), `group`, `records_per_sample` (1, or 2 for
-/// a bracket), `eltype` of floating-point data variables (`"float64"`, `"float32"`), `threads` that share one large
-/// variable (1); for URLs `cache` (the handle of one), `auth_realm` and `name` (of the source, for the cache). URLs need
-/// `times`, and nothing is fetched here. An option that is none of these is refused. See `out_job` above.
+/// Opens a provider. `options` is JSON: `files` (paths or URLs), `format` (`"netcdf"`, or `"zarr"` for the folders or URLs
+/// of stores), `variables` (names; none for all, but a store cannot be listed), and optionally `times`, `time_dim`,
+/// `select` (a selection in its wire form), `group`, `records_per_sample` (1, or 2 for a bracket), `eltype` of
+/// floating-point data variables (`"float64"`, `"float32"`), `threads` that share one large variable (1); for URLs `cache`
+/// (the handle of one), `auth_realm`, `name` (of the source, for the cache) and `store_access` (`"cached"`). URLs need
+/// `times`, unless they are of one Zarr store, and nothing is fetched here. An option that is none of these is refused. See
+/// `out_job` above.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_provider_open(
     options: *const u8,
@@ -69,6 +72,7 @@ pub unsafe extern "C" fn forcings_provider_open(
             let options = ProviderOptions {
                 files: o.files,
                 format: o.format,
+                store_access: o.store_access,
                 times: o.times,
                 time_dim: o.time_dim,
                 variables: o.variables,

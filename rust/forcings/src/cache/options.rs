@@ -131,7 +131,9 @@ impl CacheOptions {
             Some(text) => match text.trim().parse::<usize>() {
                 Ok(number) => number.clamp(1, 64),
                 Err(_) => {
-                    return Err(Error::invalid(format!("EARTHSCIIO_FETCH_CONCURRENCY is \"{text}\", not a whole number")))
+                    return Err(Error::invalid(format!(
+                        "EARTHSCIIO_FETCH_CONCURRENCY is \"{text}\", not a whole number"
+                    )))
                 }
             },
         };

@@ -19,6 +19,6 @@ pub use axis::AxisRead;
 pub use encode::{encode_chunk, EncodeFilter};
 pub use filters::{check_expansion, decode_chunk, fetch_chunk, is_filtered, ChunkSite, Scratch, MAX_EXPANSION};
 pub use layout::{ChunkEntry, ChunkTable, Filter, Layout};
-pub use read::{read_bytes_into, read_into, Convert, ReadRequest, ReadStats};
+pub use read::{fetch_objects, read_bytes_into, read_into, Convert, ReadRequest, ReadStats};
 pub use source::{ByteSource, FileSource, MemorySource};
 pub use stored::{ChunkObject, ChunkObjects, ObjectScratch, Part, StoredChunks};

@@ -145,7 +145,11 @@ impl<'a> Needed<'a> {
     /// Threads that are worth having for fetching alone.
     pub(super) fn fetchers(&self) -> usize {
         // One object is fetched by the thread that needs it.
-        if self.slots.len() > 1 { self.objects.fetchers().min(self.slots.len()) } else { 0 }
+        if self.slots.len() > 1 {
+            self.objects.fetchers().min(self.slots.len())
+        } else {
+            0
+        }
     }
 
     /// Fetches objects in order until all are there, one failed, or [`stop`](Self::stop) was called.
@@ -188,6 +192,18 @@ impl<'a> Needed<'a> {
         *state = Slot::Here(object.clone());
         let within = coords.iter().zip(self.objects.chunks_per_object()).map(|(c, n)| c % n).collect();
         Ok(object.map(|object| (object, within)))
+    }
+
+    /// The number of objects that there are, after [`fetch_all`](Self::fetch_all).
+    ///
+    /// # Errors
+    /// That of the first one that could not be fetched.
+    pub(super) fn found(self) -> Result<usize> {
+        self.slots.into_iter().try_fold(0, |found, slot| match slot.into_inner() {
+            Slot::Failed(error) => Err(error),
+            Slot::Here(Some(_)) => Ok(found + 1),
+            Slot::Here(None) | Slot::Untouched => Ok(found),
+        })
     }
 
     fn coords(&self, mut slot: usize) -> Vec<u64> {

@@ -170,7 +170,9 @@ impl<'a> Plan<'a> {
                 Values::I32(self.numbers(&|rules, _| convert::to_i32(rules))?)
             }
             (Kind::Numbers(Rules { target: Target::I64, .. }), _) => Values::I64(self.numbers(&convert::to_i64)?),
-            (Kind::Numbers(Rules { target: Target::Bool, .. }), _) => Values::Bool(self.numbers(&|_, _| convert::to_bool())?),
+            (Kind::Numbers(Rules { target: Target::Bool, .. }), _) => {
+                Values::Bool(self.numbers(&|_, _| convert::to_bool())?)
+            }
             (Kind::Numbers(_), FloatType::F64) => Values::F64(self.numbers(&convert::to_float)?),
             (Kind::Numbers(_), FloatType::F32) => Values::F32(self.numbers(&convert::to_float)?),
             (Kind::Chars | Kind::Strings, _) => Values::String(self.texts()?),

@@ -3,7 +3,7 @@
 use super::gather::{gather, scatter, Pick};
 use super::resolve::{count, positions, Axes};
 use super::schema::{Schema, SchemaField};
-use crate::chunks::{read_into, AxisRead, ReadRequest};
+use crate::chunks::{fetch_objects, read_into, AxisRead, ReadRequest};
 use crate::formats::{Container, Conventions, Variable};
 use crate::{Error, Result};
 
@@ -149,6 +149,24 @@ impl<'a> FieldRead<'a> {
             what: &format!("variable \"{}\"", self.field.name),
         };
         read_into(&request, out, self.threads.max(1), convert).map(drop)
+    }
+
+    /// Fetches what the read needs of a store. Returns the number of objects.
+    ///
+    /// # Errors
+    /// Those of fetching.
+    pub(super) fn fetch(&self) -> Result<usize> {
+        let variable = self.variable();
+        let request = ReadRequest {
+            source: &**self.container.source(),
+            layout: &*self.container.layout(self.field.variable)?,
+            shape: &variable.shape,
+            element_width: variable.element.width(),
+            fill: None,
+            axes: &self.reads(),
+            what: &format!("variable \"{}\"", self.field.name),
+        };
+        fetch_objects(&request)
     }
 
     /// The number of positions read along each dimension of the variable in the file.

@@ -2,8 +2,8 @@
 
 use super::schema::{list, Schema, SchemaField};
 use super::select::{AxisSelect, Selection};
-use crate::formats::Conventions;
 use crate::chunks::AxisRead;
+use crate::formats::Conventions;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 
@@ -47,9 +47,7 @@ impl Schema {
         let refuses_time = self.conventions == Conventions::Cf || matches!(selection, Selection::Named(_));
         let is_time = |dim: usize| refuses_time && self.dims[dim].is_time;
         // Positions were not meant for a dimension: that one of them fell on a time axis comes first.
-        if let (Selection::Positional(_), Some((dim, _))) =
-            (selection, narrowed.iter().find(|(d, _)| is_time(**d)))
-        {
+        if let (Selection::Positional(_), Some((dim, _))) = (selection, narrowed.iter().find(|(d, _)| is_time(**d))) {
             return Err(self.narrows_time(**dim));
         }
         for (&dim, selector) in narrowed {
@@ -62,9 +60,7 @@ impl Schema {
             for dim in self.record_dims(records, read)? {
                 if axes[dim] != AxisRead::All {
                     let name = &records.dim;
-                    return Err(
-                        self.fault(format!("dimension \"{name}\" is narrowed by the selection and by records"))
-                    );
+                    return Err(self.fault(format!("dimension \"{name}\" is narrowed by the selection and by records")));
                 }
                 axes[dim] = AxisRead::Indices(records.indices.clone());
             }
@@ -159,8 +155,7 @@ impl Schema {
     fn record_dims(&self, records: &Records, read: &[&SchemaField]) -> Result<Vec<usize>> {
         let name = &records.dim;
         let carried = |i: &usize| read.iter().any(|f| f.dims.contains(i));
-        let dims: Vec<usize> =
-            (0..self.dims.len()).filter(carried).filter(|i| *self.dims[*i].name == **name).collect();
+        let dims: Vec<usize> = (0..self.dims.len()).filter(carried).filter(|i| *self.dims[*i].name == **name).collect();
         if dims.is_empty() {
             let present = list((0..self.dims.len()).filter(carried).map(|i| &*self.dims[i].name));
             return Err(self.fault(format!(

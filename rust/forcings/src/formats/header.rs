@@ -62,6 +62,16 @@ pub enum ElementType {
     Other(String),
 }
 
+impl ElementType {
+    /// Bytes per element; 1 where they have no width of their own.
+    pub fn width(&self) -> usize {
+        match self {
+            ElementType::Number(number, _) => number.width(),
+            ElementType::Bool | ElementType::Char | ElementType::String | ElementType::Other(_) => 1,
+        }
+    }
+}
+
 /// An attribute's value. Text stays as bytes, NULs and all, since files disagree about its encoding.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AttributeValue {

@@ -198,10 +198,11 @@ impl Provider {
 
     /// Fetches the files of the refresh times in force from `from` to before `to` into the cache, and decodes nothing;
     /// offline, checks that they are there. For samples of two records, that includes the file of the refresh time behind
-    /// them. Returns their number. Local files count as none.
+    /// them. Returns their number. Local files count as none. Of a Zarr store it fetches the chunks that the samples need;
+    /// their objects are counted anew for each sample. One that never changes is fetched whatever the times.
     ///
     /// # Errors
-    /// `InvalidParameter` for NaN; else that of the first file that could not be fetched.
+    /// `InvalidParameter` for NaN; else that of the first file or object that could not be fetched.
     pub fn prefetch(&self, from: f64, to: f64) -> Result<usize> {
         if from.is_nan() || to.is_nan() {
             return Err(Error::invalid(format!("the times {from} to {to} are no window")));
@@ -212,6 +213,11 @@ impl Provider {
         if *bracket && first < behind {
             behind = (behind + 1).min(cadence.ticks.len());
         }
+        if pool.are_remote_stores() {
+            let ticks: Vec<Option<usize>> =
+                if self.is_const() { vec![None] } else { (first..behind.max(first)).map(Some).collect() };
+            return ticks.into_iter().try_fold(0, |n, tick| Ok(n + self.fetch_objects(tick)?));
+        }
         let mut done = HashSet::new();
         for tick in first..behind.max(first) {
             let file = cadence.places[tick].file;
@@ -220,6 +226,12 @@ impl Provider {
             }
         }
         Ok(done.iter().filter(|file| pool.url(**file).is_some()).count())
+    }
+
+    /// Fetches what one sample needs of a store.
+    fn fetch_objects(&self, tick: Option<usize>) -> Result<usize> {
+        let take = Take::open(&self.0.source, tick)?;
+        take.fetch(&take.check(self.0.select.as_ref().unwrap_or(&Selection::All))?)
     }
 
     /// A provider of the same files, open and parsed as they are, whose samples are read under `window`.

@@ -96,7 +96,9 @@ impl ProviderOptions {
     fn check_store(&self) -> Result<()> {
         zarr::check_names(&self.variables)?;
         if self.group.is_some() {
-            return Err(Error::invalid("group is not for the format \"zarr\"; name the arrays by their paths, as group/array"));
+            return Err(Error::invalid(
+                "group is not for the format \"zarr\"; name the arrays by their paths, as group/array",
+            ));
         }
         if self.times.is_none() && (self.time_dim.is_some() || self.records_per_sample == 2) {
             return Err(Error::invalid("the records of a Zarr store do not tell their times; give times"));

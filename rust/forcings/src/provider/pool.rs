@@ -75,9 +75,9 @@ impl FilePool {
         FilePool { arrays, ..self }
     }
 
-    /// Whether each path is that of a store of many objects.
-    pub(super) fn are_stores(&self) -> bool {
-        self.arrays.is_some()
+    /// Whether they are stores of many objects behind URLs.
+    pub(super) fn are_remote_stores(&self) -> bool {
+        self.arrays.is_some() && self.remote.is_some()
     }
 
     pub(super) fn len(&self) -> usize {

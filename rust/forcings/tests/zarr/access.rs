@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use forcings::provider::{Provider, ProviderOptions};
-use forcings::ErrorKind::{InvalidParameter, Io, Format, Unsupported};
+use forcings::ErrorKind::{Format, InvalidParameter, Io, Unsupported};
 
 #[test]
 fn row_97_a_store_without_variables_is_refused() {

@@ -75,7 +75,8 @@ fn shards_that_lie_are_refused() {
 #[test]
 fn metadata_that_contradict_the_format_are_refused() {
     let good = v2("<f8", &[2], &[2]);
-    let shards = |settings: Value| v3("float64", &[4], &[4], json!([{ "name": "sharding_indexed", "configuration": settings }]));
+    let shards =
+        |settings: Value| v3("float64", &[4], &[4], json!([{ "name": "sharding_indexed", "configuration": settings }]));
     let good_v3 = v3("float64", &[2], &[2], plain());
     let cases = [
         (".zarray", json!([])),
@@ -98,13 +99,24 @@ fn metadata_that_contradict_the_format_are_refused() {
         ("zarr.json", with(good_v3.clone(), &[("chunk_grid", json!({ "name": "regular" }))])),
         ("zarr.json", with(good_v3.clone(), &[("codecs", json!([]))])),
         ("zarr.json", with(good_v3.clone(), &[("codecs", json!(["bytes"]))])),
-        ("zarr.json", with(good_v3.clone(), &[("codecs", json!([{ "name": "transpose", "configuration": { "order": [1] } }, "bytes"]))])),
+        (
+            "zarr.json",
+            with(
+                good_v3.clone(),
+                &[("codecs", json!([{ "name": "transpose", "configuration": { "order": [1] } }, "bytes"]))],
+            ),
+        ),
         ("zarr.json", with(good_v3.clone(), &[("attributes", json!([]))])),
         ("zarr.json", shards(json!({ "chunk_shape": [3], "codecs": plain(), "index_codecs": plain() }))),
         ("zarr.json", shards(json!({ "chunk_shape": [0], "codecs": plain(), "index_codecs": plain() }))),
         ("zarr.json", shards(json!({ "chunk_shape": [2, 2], "codecs": plain(), "index_codecs": plain() }))),
         ("zarr.json", shards(json!({ "chunk_shape": [2], "codecs": plain() }))),
-        ("zarr.json", shards(json!({ "chunk_shape": [2], "codecs": plain(), "index_codecs": plain(), "index_location": "middle" }))),
+        (
+            "zarr.json",
+            shards(
+                json!({ "chunk_shape": [2], "codecs": plain(), "index_codecs": plain(), "index_location": "middle" }),
+            ),
+        ),
     ];
     for (document, metadata) in cases {
         let store = Store::new();
@@ -126,7 +138,9 @@ fn metadata_that_contradict_the_format_are_refused() {
 fn a_small_object_cannot_ask_for_a_large_chunk() {
     let store = Store::new();
     let huge = 1usize << 40;
-    for (name, compressor) in [("z", json!({ "id": "zlib" })), ("s", json!({ "id": "zstd" })), ("b", json!({ "id": "blosc" }))] {
+    for (name, compressor) in
+        [("z", json!({ "id": "zlib" })), ("s", json!({ "id": "zstd" })), ("b", json!({ "id": "blosc" }))]
+    {
         let metadata = with(v2("<f8", &[4], &[huge]), &[("compressor", compressor)]);
         store.put_json(&format!("{name}/.zarray"), &metadata);
         store.put(&format!("{name}/0"), [120; 300]);
@@ -151,7 +165,8 @@ fn a_bomb_ends_at_the_size_of_its_chunk() {
     let store = Store::new();
     let bytes = vec![0; 1 << 20];
     let mut zlib = vec![0; 1 << 20];
-    let len = libdeflater::Compressor::new(libdeflater::CompressionLvl::best()).zlib_compress(&bytes, &mut zlib).unwrap();
+    let len =
+        libdeflater::Compressor::new(libdeflater::CompressionLvl::best()).zlib_compress(&bytes, &mut zlib).unwrap();
     store.put_json("z/.zarray", &with(v2("<f8", &[4], &[4]), &[("compressor", json!({ "id": "zlib" }))]));
     store.put("z/0", &zlib[..len]);
     assert_error(&store.refusal("z"), ErrorKind::Format, &["z/0", "more than the 32 bytes"]);

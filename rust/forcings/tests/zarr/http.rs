@@ -148,10 +148,9 @@ fn chunks_are_fetched_together_but_no_more_than_asked_for() {
     store.array("q", &["x"], &[40], &[1], &(0..40).map(f64::from).collect::<Vec<_>>());
     for concurrency in [1, 6] {
         let root = tempfile::tempdir().unwrap();
-        let cache = Cache::with_options(CacheOptions {
-            fetch_concurrency: concurrency,
-            ..CacheOptions::at(root.path())
-        });
+        let mut options = CacheOptions::at(root.path());
+        options.fetch_concurrency = concurrency;
+        let cache = Cache::with_options(options);
         // The first answers wait for as many requests as there should be at a time.
         let server = Server::start(&store, ok, concurrency);
         let provider = Provider::open(server.options(&["q"], cache.unwrap())).unwrap();
@@ -178,9 +177,28 @@ fn times_choose_the_chunks_of_a_record() {
     store.array("q", &["time", "x"], &[3, 2], &[1, 2], &(0..6).map(f64::from).collect::<Vec<_>>());
     let root = tempfile::tempdir().unwrap();
     let server = Server::start(&store, ok, 1);
-    let options =
-        ProviderOptions { times: Some(vec![0.0, 1.0, 2.0]), ..server.options(&["q"], cache(&root, false)) };
+    let options = ProviderOptions { times: Some(vec![0.0, 1.0, 2.0]), ..server.options(&["q"], cache(&root, false)) };
     let provider = Provider::open(options).unwrap();
     assert_eq!(f64s(&provider.sample_at(1.5).unwrap().variables[0]), [2.0, 3.0]);
     assert_eq!(server.asked(), ["q/.zarray", "q/.zattrs", "q/1.0", "q/zarr.json"]);
+    // What is fetched ahead serves offline, under a window too.
+    assert_eq!(provider.prefetch(1.0, 3.0).unwrap(), 2);
+    assert_eq!(server.asked(), ["q/2.0"]);
+    let offline = ProviderOptions { times: Some(vec![0.0, 1.0, 2.0]), ..server.options(&["q"], cache(&root, true)) };
+    assert_eq!(f64s(&Provider::open(offline).unwrap().sample_at(2.0).unwrap().variables[0]), [4.0, 5.0]);
+}
+
+#[test]
+fn what_is_fetched_ahead_is_what_the_samples_need() {
+    let (store, root) = (four_chunks(), tempfile::tempdir().unwrap());
+    let server = Server::start(&store, ok, 1);
+    let provider = Provider::open(server.options(&["q"], cache(&root, false))).unwrap();
+    let window = provider.with_window(DimWindow::new().range("x", 1, 3)).unwrap();
+    assert_eq!(window.prefetch(0.0, 0.0).unwrap(), 2);
+    assert_eq!(server.asked(), ["q/.zarray", "q/.zattrs", "q/0", "q/1", "q/zarr.json"]);
+    assert_eq!(provider.prefetch(f64::NEG_INFINITY, f64::INFINITY).unwrap(), 3);
+    assert_eq!(server.asked(), ["q/2", "q/3"]);
+    let server = Server::start(&store, |key| if key == "q/1" { 403 } else { 200 }, 1);
+    let provider = Provider::open(server.options(&["q"], cache(&root, false))).unwrap();
+    assert_error(&provider.prefetch(0.0, 0.0).map(drop).unwrap_err(), ErrorKind::Transport, &["q/1"]);
 }

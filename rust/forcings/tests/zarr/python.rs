@@ -57,7 +57,8 @@ fn expected(case: &Value, count: usize, written: usize) -> Values {
         _ => 0.0,
     };
     let floats = || (0..count).map(|i| if i < written { float(i) } else { fill }).collect();
-    let integers = |bits, signed| (0..count).map(move |i| if i < written { integer(i, bits, signed) } else { fill as i64 });
+    let integers =
+        |bits, signed| (0..count).map(move |i| if i < written { integer(i, bits, signed) } else { fill as i64 });
     let dtype = case["dtype"].as_str().unwrap();
     let bits = 8 * dtype[1..].parse::<u32>().unwrap();
     match &dtype[..1] {
@@ -110,11 +111,11 @@ fn windows_of_every_array_are_those_of_the_whole() {
         assert!(Selection::from_json(&json).is_ok());
         let whole = store.read(&[name]).unwrap();
         let part = store.read_under(&[name], Some(&json)).unwrap();
-        let at = positions(&[3, picks[1].len(), 4]).map(|at| {
+        let source = |at: Vec<usize>| {
             let at: Vec<usize> = at.iter().zip(&picks).map(|(a, list)| list[*a]).collect();
             linear(&at, &shape)
-        });
-        let at: Vec<usize> = at.collect();
+        };
+        let at: Vec<usize> = positions(&[3, picks[1].len(), 4]).map(source).collect();
         let picked = match &whole.variables[0].values {
             Values::F64(v) => Values::F64(at.iter().map(|i| v[*i]).collect()),
             Values::I64(v) => Values::I64(at.iter().map(|i| v[*i]).collect()),

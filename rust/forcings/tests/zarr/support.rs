@@ -126,7 +126,11 @@ pub(crate) fn cut(shape: &[usize], chunks: &[usize], values: &[f64], padding: f6
         let cell = |within: Vec<usize>| {
             let at: Vec<usize> = coords.iter().zip(chunks).zip(&within).map(|((c, n), w)| c * n + w).collect();
             let inside = at.iter().zip(shape).all(|(a, s)| a < s);
-            if inside { values[linear(&at, shape)] } else { padding }
+            if inside {
+                values[linear(&at, shape)]
+            } else {
+                padding
+            }
         };
         positions(chunks).map(cell).collect()
     };
@@ -139,7 +143,7 @@ pub(crate) fn linear(at: &[usize], shape: &[usize]) -> usize {
 
 /// All positions of an array in C order.
 pub(crate) fn positions(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + '_ {
-    (0..shape.iter().product()).map(|mut n: usize| {
+    (0..shape.iter().product()).map(move |mut n: usize| {
         let mut at = vec![0; shape.len()];
         for (a, s) in at.iter_mut().zip(shape).rev() {
             *a = n % s;

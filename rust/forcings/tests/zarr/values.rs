@@ -30,7 +30,10 @@ fn row_92_a_stored_value_equal_to_the_fill_value_is_that_value() {
     let store = Store::new();
     let metadata = with(v2("<f8", &[3], &[3]), &[("fill_value", json!(-999.0))]);
     store.put_json("q/.zarray", &metadata);
-    store.put_json("q/.zattrs", &json!({ "_FillValue": -999.0, "missing_value": 5.0, "scale_factor": 2.0, "add_offset": 1.0 }));
+    store.put_json(
+        "q/.zattrs",
+        &json!({ "_FillValue": -999.0, "missing_value": 5.0, "scale_factor": 2.0, "add_offset": 1.0 }),
+    );
     store.put("q/0", f64_bytes(&[0.0, -999.0, 5.0]));
     let data = store.read(&["q"]).unwrap();
     // Neither masked nor unpacked, and the attributes are all there.
@@ -148,7 +151,11 @@ fn what_is_not_read_is_named() {
         (".zarray", with(array.clone(), &[("dtype", json!("<M8[ns]"))]), "<M8[ns]"),
         (".zarray", with(array.clone(), &[("dtype", json!([["a", "<f4"]]))]), "<f4"),
         (".zarray", with(array.clone(), &[("compressor", json!({ "id": "bz2" }))]), "\"bz2\""),
-        (".zarray", with(array.clone(), &[("filters", json!([{ "id": "delta", "dtype": "<f8" }]))]), "filter \"delta\""),
+        (
+            ".zarray",
+            with(array.clone(), &[("filters", json!([{ "id": "delta", "dtype": "<f8" }]))]),
+            "filter \"delta\"",
+        ),
         ("zarr.json", v3("complex64", &[2], &[2], plain()), "complex64"),
         ("zarr.json", v3_with(json!([bytes, { "name": "pcodec" }])), "\"pcodec\""),
         ("zarr.json", v3_with(json!([{ "name": "vlen-utf8" }])), "\"vlen-utf8\""),

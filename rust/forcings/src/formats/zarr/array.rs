@@ -5,9 +5,7 @@ use super::keys::KeyEncoding;
 use super::metadata::Metadata;
 use super::objects::{Found, Objects};
 use super::shard::{Index, ShardFormat};
-use crate::chunks::{
-    ByteSource, ChunkObject, ChunkObjects, ChunkSite, FileSource, ObjectScratch, Part, StoredChunks,
-};
+use crate::chunks::{ByteSource, ChunkObject, ChunkObjects, ChunkSite, FileSource, ObjectScratch, Part, StoredChunks};
 use crate::Result;
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};

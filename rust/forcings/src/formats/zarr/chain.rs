@@ -65,7 +65,9 @@ impl Compressor {
             Compressor::Blosc => blosc::decode_into(raw, out, codecs),
             Compressor::Lz4 => match raw.split_first_chunk::<4>() {
                 Some((len, block)) if u32::from_le_bytes(*len) as usize == out.len() => Codecs::lz4(block, out),
-                Some((len, _)) => Err(CodecError::Damaged(format!("its LZ4 block claims {} bytes", u32::from_le_bytes(*len)))),
+                Some((len, _)) => {
+                    Err(CodecError::Damaged(format!("its LZ4 block claims {} bytes", u32::from_le_bytes(*len))))
+                }
                 None => Err(CodecError::Damaged("its LZ4 block is cut short".into())),
             },
         }

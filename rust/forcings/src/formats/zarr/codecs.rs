@@ -122,7 +122,8 @@ fn transposed<'s, 'v>(steps: &'s [Step<'v>], rank: usize) -> Part<(Vec<usize>, &
     let mut order: Vec<usize> = (0..rank).collect();
     let count = steps.iter().take_while(|(name, _)| *name == "transpose").count();
     for (_, settings) in &steps[..count] {
-        let given = settings.and_then(|s| s.get("order")).ok_or_else(|| Fault::damaged("\"transpose\" has no order"))?;
+        let given =
+            settings.and_then(|s| s.get("order")).ok_or_else(|| Fault::damaged("\"transpose\" has no order"))?;
         let axes: Vec<usize> = match given.as_str() {
             Some("C") => (0..rank).collect(),
             Some("F") => (0..rank).rev().collect(),

@@ -74,9 +74,8 @@ impl Element {
     /// `Damaged` for what is no value of this type.
     pub(super) fn fill(&self, value: &Value) -> Part<Vec<u8>> {
         let bits = if value.is_null() { Some(0) } else { self.kind.bits(value) };
-        let bits = bits.ok_or_else(|| {
-            Fault::damaged(format!("its \"fill_value\" {} is no value of its type", short(value)))
-        })?;
+        let bits =
+            bits.ok_or_else(|| Fault::damaged(format!("its \"fill_value\" {} is no value of its type", short(value))))?;
         let width = self.kind.width();
         Ok(match self.order {
             ByteOrder::Little => bits.to_le_bytes()[..width].to_vec(),
@@ -130,7 +129,9 @@ impl Kind {
         use NumericType::*;
         let number = match self {
             Kind::Bool => return value.as_bool().or_else(|| Some(integer(value, 0, 1)? == 1)).map(u64::from),
-            Kind::Half => return self.float_bits(value, |v| half::nearest(v).into()).map(|b| half::single_bits(b as u16).into()),
+            Kind::Half => {
+                return self.float_bits(value, |v| half::nearest(v).into()).map(|b| half::single_bits(b as u16).into())
+            }
             Kind::Number(number) => number,
         };
         let within = |low: i128, high: i128| integer(value, low, high).map(|n| n as u64);
@@ -224,7 +225,10 @@ mod tests {
         assert_eq!(fill("<i8", json!(i64::MIN)), i64::MIN.to_le_bytes());
         assert_eq!(fill("|b1", json!(true)), [1]);
         assert_eq!(fill("|b1", json!(0)), [0]);
-        assert_eq!(v2("<f8").fill(&json!(format!("{}NaN", super::super::json::NUMBER))).unwrap(), f64::NAN.to_le_bytes());
+        assert_eq!(
+            v2("<f8").fill(&json!(format!("{}NaN", super::super::json::NUMBER))).unwrap(),
+            f64::NAN.to_le_bytes()
+        );
         for (dtype, value) in [
             ("|i1", json!(128)),
             ("|u1", json!(-1)),

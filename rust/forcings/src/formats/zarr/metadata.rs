@@ -84,6 +84,16 @@ pub(super) fn read(objects: &Objects, name: &str) -> Result<(Metadata, Vec<Docum
     Ok((metadata, [(v3, None), (v2, Some(bytes)), (attributes, given)].map(document).into()))
 }
 
+/// Reads a document of either version that is on no disk.
+///
+/// # Errors
+/// As for one that is.
+pub(super) fn check(bytes: &[u8]) -> Part<()> {
+    let map = json::parse(bytes)?;
+    let is_v3 = map.contains_key("node_type");
+    if is_v3 { of_v3(&map) } else { of_v2(&map, &Map::new()) }.map(drop)
+}
+
 /// The bytes of a metadata object; `None` where there is none.
 fn load(objects: &Objects, key: &str) -> Result<Option<Vec<u8>>> {
     let Some(found) = objects.find(key)? else { return Ok(None) };

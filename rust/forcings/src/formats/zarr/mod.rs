@@ -15,9 +15,6 @@ mod metadata;
 mod objects;
 mod shard;
 
-#[cfg(test)]
-mod tests;
-
 pub(crate) use keys::check_names;
 pub use objects::Objects;
 
@@ -82,6 +79,17 @@ impl ZarrStore {
         });
         self.layouts.push(Arc::new(Layout::Stored(Array::chunks(self.objects.clone(), name, metadata))));
     }
+}
+
+/// Checks the text of a `.zarray` or a `zarr.json` by the rules by which an array is opened.
+///
+/// # Errors
+/// `Format` when it is damaged, `Unsupported` for a type or a codec that is not read.
+pub fn check_metadata(text: &[u8]) -> Result<()> {
+    metadata::check(text).map_err(|fault| match fault {
+        json::Fault::Damaged(detail) => Error::format("metadata", detail),
+        json::Fault::Unsupported(detail) => Error::Unsupported(format!("metadata: {detail}")),
+    })
 }
 
 impl Container for ZarrStore {

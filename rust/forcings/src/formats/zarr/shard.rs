@@ -59,7 +59,9 @@ impl ShardFormat {
         let len = chunks.and_then(|n| n.checked_mul(ENTRY)?.checked_add(4 * checksums as u64));
         let Some(len) = len.filter(|len| *len <= size) else {
             let chunks = &self.counts;
-            return Err(site.damaged(format_args!("{size} bytes cannot hold the index of a shard of {chunks:?} chunks")));
+            return Err(
+                site.damaged(format_args!("{size} bytes cannot hold the index of a shard of {chunks:?} chunks"))
+            );
         };
         let mut bytes = Vec::new();
         let no_memory = |_| site.damaged(format_args!("no memory for an index of {len} bytes"));
@@ -68,7 +70,8 @@ impl ShardFormat {
         source.read_at(if place == IndexPlace::End { size - len } else { 0 }, &mut bytes)?;
         let mut entries = &bytes[..];
         for _ in 0..checksums {
-            entries = checksum::verified(entries).ok_or_else(|| site.damaged("the CRC-32C of the shard index differs"))?;
+            entries =
+                checksum::verified(entries).ok_or_else(|| site.damaged("the CRC-32C of the shard index differs"))?;
         }
         let number = |bytes: &[u8]| {
             let bytes = bytes.try_into().expect("an entry is two numbers of eight bytes");
