@@ -51,7 +51,7 @@ fn the_time_dimension_may_be_named_and_times_have_to_fit() {
         (
             ProviderOptions { time_dim: Some("t".into()), times: times(3), ..options.clone() },
             ErrorKind::NotFound,
-            "\"t\" for time_dim; present are \"x\", \"step\"",
+            "\"t\" for time_dim; present are x, step",
         ),
     ] {
         assert_error(&Provider::open(options).map(drop).unwrap_err(), kind, &[part]);

@@ -42,8 +42,9 @@ def values(dtype, shape):
         top = np.iinfo(dtype).max
         out = np.array([(int(b) * (top // 125)) % (2 ** (8 * dtype.itemsize)) for b in base], dtype=f"u{dtype.itemsize}")
         out = out.view(dtype.newbyteorder("=")).astype(dtype)
-        if dtype == np.dtype("uint64"):
-            out = out >> np.uint64(1)
+        # Within int64.
+        if dtype.kind == "u" and dtype.itemsize == 8:
+            out = (out >> np.uint64(1)).astype(dtype)
     else:
         out = (base / 8).astype(dtype)
         out[: len(FLOATS)] = FLOATS[: n]
