@@ -1,6 +1,6 @@
 # Every target prepares what it needs; nothing has to be run first. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo year test check mutants interop bench bench-peers docs header data format julia distclean
+.PHONY: help setup demo year test check mutants fuzz interop bench bench-peers docs header data format julia distclean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | column -t -s @
@@ -25,6 +25,10 @@ check: ## formatters, linters, the C header, the rules of the repository
 
 mutants: ## break the sources one line at a time; the tests have to notice (slow)
 	@deps/run.sh python deps/mutants.py
+
+fuzz: ## feed mutated bytes to every parser (SECONDS=60 in all; TARGET=hdf5 for one of them)
+	@deps/setup.sh
+	@deps/fuzz.sh $(or $(SECONDS),60) $(or $(TARGET),all)
 
 interop: ## pass stores to and fro with other tools and the crate infrastore-core (the first build takes minutes)
 	@deps/setup.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `make test`: the Rust tests, the Julia suite with one and with two threads, stores read by
-# other tools, the code of the documentation. Goes on after a failure, so that one run tells
+# `make test`: the Rust tests, a minute of fuzzing, the Julia suite with one and with two threads, stores read by other
+# tools, the code of the documentation. Goes on after a failure, so that one run tells
 # everything.
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 cd "$root"
@@ -43,6 +43,7 @@ interleavings() {
 
 stage "Rust tests" rust_tests
 stage "interleavings of threads" interleavings
+stage "parsers under mutated bytes" deps/fuzz.sh 45 all 1
 for threads in 1 2; do
     stage "Julia tests, $threads thread(s)" env JULIA_NUM_THREADS="$threads" \
         "$julia" --startup-file=no --project=julia julia/test/runtests.jl

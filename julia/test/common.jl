@@ -70,3 +70,24 @@ function eventually(f)
     end
     return false
 end
+
+# A loop over all steps of a reader, by `readstep!`, by `read!` and by `for`; and what it allocates when it runs again.
+function walk(reader, times)
+    total = 0.0
+    for (step, t) in enumerate(times)
+        readstep!(reader, step)
+        total += values(reader, 1)[1]
+        read!(reader, t)
+        total += values(reader)[1][end]
+    end
+    for (t, row) in reader
+        total += row[1][1]
+    end
+    return total
+end
+
+function allocated(reader)
+    times = Forcings.timestamps(reader)
+    walk(reader, times)
+    return @allocated walk(reader, times)
+end

@@ -23,26 +23,6 @@ function agrees(store, reader)
     end
 end
 
-function walk(reader, times)
-    total = 0.0
-    for (k, t) in enumerate(times)
-        readstep!(reader, k)
-        total += values(reader, 1)[1]
-        read!(reader, t)
-        total += values(reader)[1][end]
-    end
-    for (t, windows) in reader
-        total += windows[1][1]
-    end
-    return total
-end
-
-function allocated(reader)
-    times = Forcings.timestamps(reader)
-    walk(reader, times)
-    return @allocated walk(reader, times)
-end
-
 @testset "dense forecasts" begin
     memory_store() do store
         shared = rand(12, 9)

@@ -56,27 +56,6 @@ end
     end
 end
 
-# What a loop over all steps, by `read!`, by `readstep!` and by `for`, allocates when it runs again.
-function walk(reader, times)
-    total = 0.0
-    for (step, t) in enumerate(times)
-        readstep!(reader, step)
-        total += values(reader, 1)[1]
-        read!(reader, t)
-        total += values(reader)[1][end]
-    end
-    for (t, row) in reader
-        total += row[1][1]
-    end
-    return total
-end
-
-function allocated(reader)
-    times = Forcings.timestamps(reader)
-    walk(reader, times)
-    return @allocated walk(reader, times)
-end
-
 @testset "a step allocates nothing" begin
     memory_store() do store
         add!(store, [(Owner(bus, "Bus"), series("load", load(bus, 100))) for bus in 1:1000])

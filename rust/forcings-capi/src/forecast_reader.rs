@@ -1,16 +1,15 @@
 //! Readers of forecasts: building one, and the slots and entries that only they have. `reader` has what they share with
 //! readers of static series.
 
-use crate::handle;
 use crate::output::Out;
-use crate::reader::{other_readahead, with, Kind, ReaderObject};
+use crate::reader::{self, other_readahead, with, Kind};
 use crate::store;
 use crate::table::ForcingsTable;
 use crate::wire::FilterObject;
-use crate::{guard::guard, input, job, listing};
+use crate::{guard::guard, input, listing};
 use forcings::readers::ForecastReader;
+use forcings::store::Store;
 use serde::Deserialize;
-use std::sync::Arc;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,16 +34,14 @@ pub unsafe extern "C" fn forcings_forecast_reader_build(
             let out = Out::new("out_reader", out_reader)?;
             let options = input::json::<ForecastReaderObject>("options", options, options_len)?;
             let (filter, readahead) = (options.filter.into_filter()?, options.readahead);
-            let store = store::get(store)?;
-            let build = move || {
-                let mut reader = ForecastReader::build(&store.0, &filter)?;
+            let make = move |store: &Store| {
+                let mut reader = ForecastReader::build(store, &filter)?;
                 if let Some(bytes) = other_readahead(readahead)? {
                     reader.set_readahead(bytes);
                 }
-                Ok(ReaderObject::new(Kind::Forecast(reader)))
+                Ok(Kind::Forecast(reader))
             };
-            let deliver = move |reader| out.set(handle::insert(Arc::new(reader)));
-            job::run("forcings_forecast_reader_build", out_job, build, deliver)
+            reader::build("forcings_forecast_reader_build", store, out, out_job, make)
         }
     })
 }
@@ -53,18 +50,15 @@ pub unsafe extern "C" fn forcings_forecast_reader_build(
 /// `[steps, element...]`, with percentiles or scenarios in front.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_reader_slots(reader: u64, out_table: *mut *mut ForcingsTable) -> i32 {
-    guard("forcings_reader_slots", || {
-        // SAFETY: the caller passes a writable pointer, as the header asks.
-        let out = unsafe { Out::new("out_table", out_table) }?;
-        with(reader, |r| {
+    // SAFETY: the caller passes a writable pointer, as the header asks.
+    unsafe {
+        reader::table("forcings_reader_slots", reader, out_table, |r| {
             let slots = r.of_forecasts()?.slots();
-            let table = ForcingsTable::new(slots.len())
+            Ok(ForcingsTable::new(slots.len())
                 .integers("dtype", slots.iter().map(|s| Some(i64::from(s.dtype() as u8))))
-                .integer_lists("window_shape", slots.iter().map(|s| s.window_shape()));
-            out.set(table.into_raw());
-            Ok(())
+                .integer_lists("window_shape", slots.iter().map(|s| s.window_shape())))
         })
-    })
+    }
 }
 
 /// The forecasts of a reader: the two tables of `forcings_store_list`, the first with the column `slot` too, which counts

@@ -9,6 +9,7 @@ use crate::wire::{BoundObject, FilterObject};
 use crate::{guard::guard, input, job, listing};
 use forcings::readers::{ForecastReader, StaticReader, StaticReaderOptions, DEFAULT_READAHEAD};
 use forcings::series::{SeriesType, TimeReference};
+use forcings::store::Store;
 use forcings::time::{Period, UnixMillis};
 use forcings::{Error, Result};
 use serde::Deserialize;
@@ -71,16 +72,14 @@ pub unsafe extern "C" fn forcings_reader_build(
                 start: options.start.map(BoundObject::into_bound),
                 extent: options.extent,
             };
-            let store = store::get(store)?;
-            let build = move || {
-                let mut reader = StaticReader::with_options(&store.0, &options)?;
+            let make = move |store: &Store| {
+                let mut reader = StaticReader::with_options(store, &options)?;
                 if let Some(bytes) = other_readahead(readahead)? {
                     reader.set_readahead(bytes);
                 }
-                Ok(ReaderObject::new(Kind::Static(reader)))
+                Ok(Kind::Static(reader))
             };
-            let deliver = move |reader| out.set(handle::insert(Arc::new(reader)));
-            job::run("forcings_reader_build", out_job, build, deliver)
+            build("forcings_reader_build", store, out, out_job, make)
         }
     })
 }
@@ -95,23 +94,20 @@ pub extern "C" fn forcings_reader_close(reader: u64) -> i32 {
 /// timeline), `resolution_ms`, `resolution_months`, `interval_ms`, `interval_months` and `time_reference`.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_reader_describe(reader: u64, out_table: *mut *mut ForcingsTable) -> i32 {
-    guard("forcings_reader_describe", || {
-        // SAFETY: the caller passes a writable pointer, as the header asks.
-        let out = unsafe { Out::new("out_table", out_table) }?;
-        with(reader, |r| {
+    // SAFETY: the caller passes a writable pointer, as the header asks.
+    unsafe {
+        table("forcings_reader_describe", reader, out_table, |r| {
             let reference = r.time_reference().map(ToString::to_string);
             let [resolution, interval] = r.periods();
-            let table = ForcingsTable::new(1)
+            Ok(ForcingsTable::new(1)
                 .texts("type", [Some(r.series_type().name())].into_iter())
                 .counts("series", [Some(r.series() as u64)].into_iter())
                 .counts("length", [Some(r.len() as u64)].into_iter())
                 .periods(["resolution_ms", "resolution_months"], [resolution].into_iter())
                 .periods(["interval_ms", "interval_months"], [interval].into_iter())
-                .texts("time_reference", [reference.as_deref()].into_iter());
-            out.set(table.into_raw());
-            Ok(())
+                .texts("time_reference", [reference.as_deref()].into_iter()))
         })
-    })
+    }
 }
 
 /// The instants of the timeline, of forecasts the starts of the windows, in milliseconds since 1970: up to `capacity` of
@@ -138,19 +134,16 @@ pub unsafe extern "C" fn forcings_reader_timestamps(
 /// `element_shape`.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_reader_groups(reader: u64, out_table: *mut *mut ForcingsTable) -> i32 {
-    guard("forcings_reader_groups", || {
-        // SAFETY: the caller passes a writable pointer, as the header asks.
-        let out = unsafe { Out::new("out_table", out_table) }?;
-        with(reader, |r| {
+    // SAFETY: the caller passes a writable pointer, as the header asks.
+    unsafe {
+        table("forcings_reader_groups", reader, out_table, |r| {
             let groups = r.of_series()?.groups();
-            let table = ForcingsTable::new(groups.len())
+            Ok(ForcingsTable::new(groups.len())
                 .integers("dtype", groups.iter().map(|g| Some(i64::from(g.dtype() as u8))))
                 .integers("columns", groups.iter().map(|g| Some(g.columns().len() as i64)))
-                .integer_lists("element_shape", groups.iter().map(|g| g.element_shape()));
-            out.set(table.into_raw());
-            Ok(())
+                .integer_lists("element_shape", groups.iter().map(|g| g.element_shape())))
         })
-    })
+    }
 }
 
 /// The series of a group, in the order of its columns: the two tables of `forcings_store_list`.
@@ -249,6 +242,41 @@ pub(crate) fn other_readahead(bytes: Option<u64>) -> Result<Option<usize>> {
     Ok(bytes.filter(|&bytes| bytes != DEFAULT_READAHEAD))
 }
 
+/// Runs `make` on a store, here or as a job, and hands out the reader.
+///
+/// # Safety
+/// As `job::run`.
+pub(crate) unsafe fn build(
+    operation: &'static str,
+    store: u64,
+    out: Out<u64>,
+    out_job: *mut u64,
+    make: impl FnOnce(&Store) -> Result<Kind> + Send + 'static,
+) -> Result<()> {
+    let store = store::get(store)?;
+    let deliver = move |reader| out.set(handle::insert(Arc::new(reader)));
+    // SAFETY: the caller's promise.
+    unsafe { job::run(operation, out_job, move || make(&store.0).map(ReaderObject::new), deliver) }
+}
+
+/// A call that answers with a table of what a reader has.
+///
+/// # Safety
+/// `out_table` is null, which is refused, or as `Out::new` asks.
+pub(crate) unsafe fn table(
+    operation: &'static str,
+    reader: u64,
+    out_table: *mut *mut ForcingsTable,
+    body: impl FnOnce(&mut Reader) -> Result<ForcingsTable>,
+) -> i32 {
+    guard(operation, || {
+        // SAFETY: the caller's promise.
+        let out = unsafe { Out::new("out_table", out_table) }?;
+        out.set(with(reader, body)?.into_raw());
+        Ok(())
+    })
+}
+
 /// Runs `body` on the reader that `handle` names.
 ///
 /// # Errors
@@ -258,7 +286,7 @@ pub(crate) fn with<R>(reader: u64, body: impl FnOnce(&mut Reader) -> Result<R>) 
 }
 
 impl ReaderObject {
-    pub(crate) fn new(kind: Kind) -> Self {
+    fn new(kind: Kind) -> Self {
         ReaderObject { reader: Arc::new(Exclusive::new("reader", Reader { kind, filled: false })) }
     }
 }

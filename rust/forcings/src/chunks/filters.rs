@@ -1,22 +1,23 @@
 //! From a stored chunk to its elements: the filter pipeline of HDF5, undone. Owns the buffers that this needs; knows
 //! nothing of where chunks lie or what their cells mean.
 
+use super::codecs::{CodecError, Codecs};
+use super::pipeline::{check_pipeline, is_active, most_below, Below};
 use super::shuffle::unshuffle;
 use super::zlib::Zlib;
-use super::{ByteSource, ChunkEntry, Filter};
+use super::{blosc, lz4, szip, ByteSource, ChunkEntry, Filter};
 use crate::{Error, Result};
-use libdeflater::{DecompressionError, Decompressor};
 use std::path::Path;
 
-/// DEFLATE never expands a byte to more than this many (RFC 1951: 258 bytes for two bits).
-pub const MAX_EXPANSION: usize = 1032;
-
 /// Bytes of a Fletcher-32 checksum.
-const CHECKSUM: usize = 4;
+pub(super) const CHECKSUM: usize = 4;
+
+/// A chunk that is a single value takes next to no bytes with the scale-offset filter; larger ones have to hold more.
+const FREE_BYTES: u64 = 64 << 20;
 
 /// Buffers and codec state of one thread, reused from chunk to chunk.
 pub struct Scratch {
-    decompressor: Decompressor,
+    codecs: Codecs,
     pub(super) zlib: Zlib,
     raw: Vec<u8>,
     pub(super) stages: [Vec<u8>; 2],
@@ -28,7 +29,7 @@ impl Scratch {
     /// Empty buffers.
     pub fn new() -> Self {
         Scratch {
-            decompressor: Decompressor::new(),
+            codecs: Codecs::new(),
             zlib: Zlib::default(),
             raw: Vec::new(),
             stages: [Vec::new(), Vec::new()],
@@ -42,9 +43,10 @@ impl Scratch {
     /// `Format` when there is no memory for them.
     pub fn reserve(&mut self, size: usize, len: usize, filters: &[Filter], site: &ChunkSite) -> Result<()> {
         grown(&mut self.raw, size, site)?;
-        // Of n steps, the last writes the result; a stage may also hold the checksums of the steps below it.
+        // Of n steps, the last writes the result; a stage holds what lies below a step, or above the last one.
+        let most = (0..filters.len()).map(|i| most_below(filters, 0, i, len).most).max().unwrap_or(len);
         for stage in self.stages.iter_mut().take(filters.len().saturating_sub(1)) {
-            grown(stage, len + CHECKSUM * filters.len(), site)?;
+            grown(stage, most, site)?;
         }
         Ok(())
     }
@@ -72,6 +74,15 @@ impl ChunkSite<'_> {
     pub fn damaged(&self, detail: impl std::fmt::Display) -> Error {
         Error::format(self.path, format!("chunk {} of {}: {detail}", self.chunk, self.what))
     }
+
+    /// An `Unsupported` error about the variable, which says how to make it readable.
+    pub(super) fn unsupported(&self, detail: &str) -> Error {
+        Error::Unsupported(format!(
+            "{}: {} is stored with {detail}, which this library does not read; rewrite it with DEFLATE (nccopy -d1 -s)",
+            self.path.display(),
+            self.what,
+        ))
+    }
 }
 
 /// Whether `mask` leaves any of `filters` to undo.
@@ -83,10 +94,15 @@ pub fn is_filtered(filters: &[Filter], mask: u32) -> bool {
 /// made, which a damaged header could ask for.
 ///
 /// # Errors
-/// `Format` when it cannot.
+/// `Format` when it cannot, `Unsupported` as [`decode_chunk`].
 pub fn check_expansion(entry: ChunkEntry, filters: &[Filter], len: usize, site: &ChunkSite) -> Result<()> {
     let ChunkEntry { size, filter_mask, .. } = entry;
-    let most = if is_filtered(filters, filter_mask) { MAX_EXPANSION as u64 * u64::from(size) } else { size.into() };
+    check_pipeline(filters, filter_mask, site)?;
+    let active = filters.iter().enumerate().filter(|(i, _)| is_active(filter_mask, *i));
+    let most = active.fold(u64::from(size), |most, (_, filter)| match filter.max_expansion() {
+        Some(times) => most.saturating_mul(times),
+        None => most.saturating_mul(64).max(FREE_BYTES),
+    });
     if len as u64 > most {
         return Err(site.damaged(format_args!("{size} stored bytes cannot expand to {len}")));
     }
@@ -131,7 +147,7 @@ pub fn fetch_chunk(
 ///
 /// # Errors
 /// `Format` when the stored bytes do not decode to exactly that length or a checksum differs, `Unsupported` for a
-/// filter that is not known or a second DEFLATE step.
+/// filter that is not known or a second compressor.
 pub fn decode_chunk(
     raw: &[u8],
     filters: &[Filter],
@@ -141,42 +157,48 @@ pub fn decode_chunk(
     site: &ChunkSite,
 ) -> Result<()> {
     check_pipeline(filters, mask, site)?;
-    let Scratch { decompressor, stages: [first, second], .. } = scratch;
+    let Scratch { codecs, stages: [first, second], .. } = scratch;
     let mut place = Place::Raw;
     let mut len = raw.len();
     for (i, filter) in filters.iter().enumerate().rev().filter(|(i, _)| is_active(mask, *i)) {
-        let last = !is_filtered(&filters[..i], mask);
         let (from, spare): (&[u8], &mut Vec<u8>) = match place {
             Place::Raw => (raw, &mut *first),
             Place::First => (first, &mut *second),
             Place::Second => (second, &mut *first),
         };
         let from = &from[..len];
-        let new_len = match filter {
+        match filter {
             Filter::Fletcher32 => {
                 len = checked_len(from).ok_or_else(|| site.damaged("the Fletcher-32 checksum differs"))?;
                 continue;
             }
-            // What lies below a DEFLATE step is as long as the chunk in memory, and its checksums.
-            Filter::Deflate => out.len() + CHECKSUM * checksums(&filters[..i], mask),
-            _ => len,
+            Filter::Verbatim => continue,
+            _ => {}
+        }
+        let last = !is_filtered(&filters[..i], mask);
+        // A shuffle keeps the length; what lies below another step is as long as the chunk in memory and the steps between.
+        let Below { most, exact } = match filter {
+            Filter::Shuffle(_) => Below { most: len, exact: true },
+            _ => most_below(filters, mask, i, out.len()),
         };
-        if last && new_len != out.len() {
-            return Err(site.damaged(format_args!("{new_len} bytes are stored, {} are expected", out.len())));
+        if last && most != out.len() {
+            return Err(site.damaged(format_args!("{most} bytes are stored, {} are expected", out.len())));
         }
-        if *filter == Filter::Deflate && new_len.div_ceil(MAX_EXPANSION) > len {
-            return Err(site.damaged(format_args!("{len} stored bytes cannot expand to {new_len}")));
+        if exact && filter.max_expansion().is_some_and(|times| most as u64 > times.saturating_mul(len as u64)) {
+            return Err(site.damaged(format_args!("{len} stored bytes cannot expand to {most}")));
         }
-        let target = if last { &mut *out } else { grown(spare, new_len, site)? };
-        match filter {
-            Filter::Shuffle(width) => unshuffle(from, *width, target),
-            _ => inflate(decompressor, from, target, site)?,
+        let target = if last { &mut *out } else { grown(spare, most, site)? };
+        len = undo(filter, from, target, codecs).map_err(|e| match e {
+            CodecError::Damaged(detail) => site.damaged(detail),
+            CodecError::Unsupported(detail) => site.unsupported(&detail),
+        })?;
+        if exact && len != most {
+            return Err(site.damaged(format_args!("it decodes to {len} bytes, {most} are expected")));
         }
         if last {
             return Ok(());
         }
         place = if place == Place::First { Place::Second } else { Place::First };
-        len = new_len;
     }
     // No step that moves bytes came last: there was none, or a checksum lay below it.
     let from: &[u8] = match place {
@@ -189,6 +211,23 @@ pub fn decode_chunk(
     }
     out.copy_from_slice(&from[..len]);
     Ok(())
+}
+
+/// Undoes one step that moves bytes; returns how many bytes of `to` it filled.
+fn undo(filter: &Filter, from: &[u8], to: &mut [u8], codecs: &mut Codecs) -> std::result::Result<usize, CodecError> {
+    match filter {
+        Filter::Shuffle(width) => unshuffle(from, *width, to),
+        Filter::Deflate => return codecs.zlib(from, to),
+        Filter::Szip(client) => return szip::decode(from, client, to),
+        Filter::ScaleOffset(parameters) => parameters.decode(from, to)?,
+        Filter::Lz4 => return lz4::decode(from, to),
+        Filter::Zstd => return codecs.zstd(from, to),
+        Filter::Blosc => return blosc::decode_into(from, to, codecs),
+        Filter::Fletcher32 | Filter::Verbatim | Filter::Unknown { .. } => {
+            unreachable!("the caller has refused or passed over what moves no bytes")
+        }
+    }
+    Ok(to.len())
 }
 
 /// Where the bytes are between two steps.
@@ -208,55 +247,6 @@ pub(super) fn grown<'a>(buffer: &'a mut Vec<u8>, len: usize, site: &ChunkSite) -
         buffer.resize(len, 0);
     }
     Ok(&mut buffer[..len])
-}
-
-/// The mask has 32 bits; a filter behind them cannot be skipped.
-fn is_active(mask: u32, filter: usize) -> bool {
-    filter >= 32 || mask >> filter & 1 == 0
-}
-
-fn checksums(filters: &[Filter], mask: u32) -> usize {
-    filters.iter().enumerate().filter(|(i, f)| **f == Filter::Fletcher32 && is_active(mask, *i)).count()
-}
-
-fn check_pipeline(filters: &[Filter], mask: u32, site: &ChunkSite) -> Result<()> {
-    let mut inflates = 0;
-    for (_, filter) in filters.iter().enumerate().filter(|(i, _)| is_active(mask, *i)) {
-        match filter {
-            Filter::Unknown { id, name } => {
-                return Err(Error::Unsupported(format!(
-                    "{}: {} is stored with filter {id} ({name}), which this library does not read; rewrite it with \
-                     DEFLATE (nccopy -d1 -s)",
-                    site.path.display(),
-                    site.what,
-                    name = if name.is_empty() { "unnamed" } else { name },
-                )))
-            }
-            Filter::Shuffle(0) => return Err(site.damaged("its shuffle filter has an element width of zero")),
-            Filter::Deflate => inflates += 1,
-            _ => {}
-        }
-    }
-    // The length between two DEFLATE steps is written nowhere, so a hostile file could make it as long as it likes.
-    if inflates > 1 {
-        return Err(Error::Unsupported(format!(
-            "{}: {} is compressed twice, which this library does not read",
-            site.path.display(),
-            site.what
-        )));
-    }
-    Ok(())
-}
-
-fn inflate(decompressor: &mut Decompressor, from: &[u8], target: &mut [u8], site: &ChunkSite) -> Result<()> {
-    match decompressor.zlib_decompress(from, target) {
-        Ok(n) if n == target.len() => Ok(()),
-        Ok(n) => Err(site.damaged(format_args!("it inflates to {n} bytes, {} are expected", target.len()))),
-        Err(DecompressionError::InsufficientSpace) => {
-            Err(site.damaged(format_args!("it inflates to more than the {} bytes that are expected", target.len())))
-        }
-        Err(DecompressionError::BadData) => Err(site.damaged("its DEFLATE stream is damaged")),
-    }
 }
 
 /// The length without the checksum at the end, if that holds.

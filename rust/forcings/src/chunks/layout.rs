@@ -1,5 +1,6 @@
 //! Where the elements of one variable lie in its file.
 
+use super::scale_offset::ScaleOffset;
 use super::StoredChunks;
 
 /// One step of a chunk's filter pipeline, in the order in which the writer applied it.
@@ -11,6 +12,18 @@ pub enum Filter {
     Deflate,
     /// A Fletcher-32 checksum behind the data.
     Fletcher32,
+    /// Extended Rice codes (CCSDS 121.0-B): options, pixels in a block, bits of a pixel, pixels in a scanline.
+    Szip([u32; 4]),
+    /// Differences from the least value, in few bits.
+    ScaleOffset(ScaleOffset),
+    /// The LZ4 frame of HDF5.
+    Lz4,
+    /// Zstandard.
+    Zstd,
+    /// A frame of Blosc 1.
+    Blosc,
+    /// A filter that found nothing to do, such as n-bit for numbers that use all of their bits.
+    Verbatim,
     /// Another registered filter; variables that use it cannot be read.
     Unknown {
         /// Its HDF5 id.

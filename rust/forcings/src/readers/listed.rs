@@ -2,6 +2,7 @@
 //! one time axis.
 
 use super::column::ColumnInfo;
+use crate::array::ArrayHash;
 use crate::series::{FeatureValue, Features, OwnerCategory, SeriesId, SeriesInfo, TimeReference};
 use crate::{Error, Result};
 use std::cmp::Ordering;
@@ -19,6 +20,8 @@ pub(super) trait Listed: Display {
     fn features(&self) -> &Features;
     /// How its instants are to be spelled.
     fn time_reference(&self) -> Option<&TimeReference>;
+    /// Its array.
+    fn hash(&self) -> &ArrayHash;
 }
 
 impl Listed for SeriesInfo {
@@ -41,6 +44,10 @@ impl Listed for SeriesInfo {
     fn time_reference(&self) -> Option<&TimeReference> {
         self.time_reference.as_ref()
     }
+
+    fn hash(&self) -> &ArrayHash {
+        &self.hash
+    }
 }
 
 impl Listed for ColumnInfo {
@@ -62,6 +69,10 @@ impl Listed for ColumnInfo {
 
     fn time_reference(&self) -> Option<&TimeReference> {
         self.time_reference()
+    }
+
+    fn hash(&self) -> &ArrayHash {
+        self.hash()
     }
 }
 

@@ -6,6 +6,7 @@ mod column;
 mod columns;
 mod forecast;
 mod group;
+mod link;
 mod listed;
 mod options;
 mod plan;

@@ -4,6 +4,7 @@
 use super::column::ColumnInfo;
 use super::columns::Columns;
 use super::group::Group;
+use super::link::Planned;
 use super::rows::Cell;
 use super::timeline::Timeline;
 use super::variable::{filtered_chunks, Variable};
@@ -130,13 +131,6 @@ impl Plan {
         Ok(true)
     }
 
-    /// Chunks that were inflated so far.
-    pub(super) fn chunks_inflated(&self) -> u64 {
-        let packed: u64 = self.packed.iter().map(|source| source.of.chunks_inflated()).sum();
-        let variables: u64 = self.variables.iter().map(|source| source.of.chunks_inflated()).sum();
-        self.inflated + packed + variables
-    }
-
     /// Whether no dataset and no variable was put elsewhere. Single columns of a dataset are its own affair, and arrays
     /// that are held stay what they are.
     fn holds(&mut self, arrays: &ArrayFile) -> bool {
@@ -150,6 +144,14 @@ impl Plan {
             self.stamp = stamp;
         }
         true
+    }
+}
+
+impl Planned for Plan {
+    fn chunks_inflated(&self) -> u64 {
+        let packed: u64 = self.packed.iter().map(|source| source.of.chunks_inflated()).sum();
+        let variables: u64 = self.variables.iter().map(|source| source.of.chunks_inflated()).sum();
+        self.inflated + packed + variables
     }
 }
 

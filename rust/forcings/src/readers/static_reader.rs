@@ -2,20 +2,15 @@
 
 use super::cohort::{Cohort, Intake};
 use super::group::Group;
-use super::options::{Request, StaticReaderOptions};
+use super::link::Link;
+use super::options::StaticReaderOptions;
 use super::plan::Plan;
-use super::readahead::DEFAULT_READAHEAD;
 use super::timeline::{Missed, Timeline};
-use crate::series::{SeriesId, SeriesType, TimeReference};
-use crate::store::arrays::ArrayFile;
-use crate::store::{Filter, Shared, Store};
+use crate::series::{SeriesType, TimeReference};
+use crate::store::{Filter, Store};
 use crate::time::{Grid, Period, UnixMillis};
 use crate::{Error, Result};
 use std::fmt;
-use std::sync::Arc;
-
-/// How often a read looks for columns that other handles keep moving while it runs.
-const MAX_LOOKUPS: usize = 32;
 
 /// Walks the series of a filter over one timeline:
 ///
@@ -27,8 +22,7 @@ const MAX_LOOKUPS: usize = 32;
 /// Its columns are those that matched when it was built; its buffers are made then, and every read fills them anew. Keeps
 /// the store's shared state alive, but not open.
 pub struct StaticReader {
-    shared: Arc<Shared>,
-    series_type: SeriesType,
+    link: Link<Plan>,
     timeline: Timeline,
     reference: Option<TimeReference>,
     groups: Vec<Group>,
@@ -38,14 +32,6 @@ pub struct StaticReader {
     rows: Vec<usize>,
     /// Whether the last read filled the buffers.
     filled: bool,
-    /// The store's count of removals when every column was last known to have its array.
-    removals: u64,
-    /// Bytes that are decoded ahead at most.
-    readahead: usize,
-    /// `None` after columns moved, until they are found again.
-    plan: Option<Plan>,
-    /// Chunks that earlier plans inflated.
-    inflated: u64,
 }
 
 impl StaticReader {
@@ -65,40 +51,25 @@ impl StaticReader {
     /// `NotFound` for an array that is missing; `Closed`; errors of the catalog and of the disk.
     pub fn with_options(store: &Store, options: &StaticReaderOptions) -> Result<Self> {
         let request = options.checked()?;
-        let shared = store.shared().clone();
-        let removals = shared.removals();
+        let mut link = Link::new(store, request.series_type);
         let mut intake = Intake::new(&request);
-        shared.visit(&request.filter, &mut |info| intake.push(info))?;
-        let (Cohort { timeline, reference, groups }, Request { series_type, .. }) = (intake.finish()?, request);
+        store.shared().visit(&request.filter, &mut |info| intake.push(info))?;
+        let Cohort { timeline, reference, groups } = intake.finish()?;
         let buffers = groups.iter().map(Group::buffer).collect::<Result<_>>()?;
-        let plan = shared.read_arrays(|arrays| Plan::new(arrays, &groups, &timeline, DEFAULT_READAHEAD))?;
-        let (rows, plan) = (vec![0; timeline.lanes()], Some(plan));
-        Ok(StaticReader {
-            shared,
-            series_type,
-            timeline,
-            reference,
-            groups,
-            buffers,
-            rows,
-            filled: false,
-            removals,
-            readahead: DEFAULT_READAHEAD,
-            plan,
-            inflated: 0,
-        })
+        link.plan(|arrays, readahead| Plan::new(arrays, &groups, &timeline, readahead))?;
+        let rows = vec![0; timeline.lanes()];
+        Ok(StaticReader { link, timeline, reference, groups, buffers, rows, filled: false })
     }
 
     /// Lets a sweep decode this many bytes ahead at most, on native threads that all readers share, from the next read on;
     /// 0 for none. It takes a few reads in one direction; other reads cost nothing more.
     pub fn set_readahead(&mut self, bytes: usize) {
-        self.readahead = bytes;
-        self.inflated += self.plan.take().map_or(0, |plan| plan.chunks_inflated());
+        self.link.set_readahead(bytes);
     }
 
     /// The type of its series.
     pub fn series_type(&self) -> SeriesType {
-        self.series_type
+        self.link.series_type()
     }
 
     /// The number of instants of its timeline.
@@ -168,9 +139,12 @@ impl StaticReader {
         self.filled = false;
         self.check_matched()?;
         self.timeline.rows_at(at, &mut self.rows).map_err(|missed| self.no_value(at, missed))?;
-        self.check_removals()?;
-        let shared = self.shared.clone();
-        shared.read_arrays(|arrays| self.fill(arrays))
+        let StaticReader { link, timeline, groups, buffers, rows, .. } = self;
+        link.check_removals(|| groups.iter().flat_map(Group::columns))?;
+        let make = |arrays: &_, readahead| Plan::new(arrays, groups, timeline, readahead);
+        link.read(make, |plan, arrays| plan.read(arrays, rows, buffers))?;
+        self.filled = true;
+        Ok(())
     }
 
     /// Fills every group's buffer with the values at position `i` of the timeline.
@@ -195,69 +169,26 @@ impl StaticReader {
     /// The chunks that were inflated so far, by reads, ahead of them, and by the build: the arrays of irregular series are
     /// held whole where any value takes their only chunk.
     pub fn chunks_inflated(&self) -> u64 {
-        self.inflated + self.plan.as_ref().map_or(0, Plan::chunks_inflated)
+        self.link.chunks_inflated()
     }
 
     /// Reads position `i` from another array file than the store's.
     #[cfg(test)]
-    pub(super) fn read_from(&mut self, arrays: &ArrayFile, i: usize) -> Result<()> {
+    pub(super) fn read_from(&mut self, arrays: &crate::store::arrays::ArrayFile, i: usize) -> Result<()> {
         let at = self.timeline.at(i)?;
         self.timeline.rows_at(at, &mut self.rows).map_err(|missed| self.no_value(at, missed))?;
-        self.fill(arrays)
-    }
-
-    /// Fills the buffers from `arrays` with what the lanes' rows have.
-    fn fill(&mut self, arrays: &ArrayFile) -> Result<()> {
-        for _ in 0..MAX_LOOKUPS {
-            let plan = match &mut self.plan {
-                Some(plan) => plan,
-                none => none.insert(Plan::new(arrays, &self.groups, &self.timeline, self.readahead)?),
-            };
-            if plan.read(arrays, &self.rows, &mut self.buffers)? {
-                self.filled = true;
-                return Ok(());
-            }
-            self.inflated += plan.chunks_inflated();
-            self.plan = None;
-        }
-        Err(Error::Integrity(format!(
-            "{}: columns were moved {MAX_LOOKUPS} times during one read",
-            self.shared.path().display()
-        )))
+        let StaticReader { link, timeline, groups, buffers, rows, .. } = self;
+        let make = |arrays: &_, readahead| Plan::new(arrays, groups, timeline, readahead);
+        link.read_from(arrays, make, |plan, arrays| plan.read(arrays, rows, buffers))?;
+        self.filled = true;
+        Ok(())
     }
 
     fn check_matched(&self) -> Result<()> {
         match self.is_empty() {
-            true => Err(Error::NotFound(format!(
-                "there is nothing to read: the filter of this reader matched no {} of {}",
-                self.series_type,
-                self.shared.path().display()
-            ))),
+            true => Err(self.link.nothing_matched()),
             false => Ok(()),
         }
-    }
-
-    /// Fails when no series has a column's array any more, not even that of another owner. The catalog is asked only
-    /// after removals.
-    fn check_removals(&mut self) -> Result<()> {
-        let removals = self.shared.removals();
-        if removals == self.removals {
-            return Ok(());
-        }
-        let columns = || self.groups.iter().flat_map(Group::columns);
-        let ids: Vec<SeriesId> = columns().map(|column| column.id()).collect();
-        let mut missing = self.shared.missing_ids(&ids)?;
-        missing.sort_unstable();
-        for column in columns().filter(|column| missing.binary_search(&column.id()).is_ok()) {
-            if !self.shared.is_referenced(column.hash())? {
-                return Err(Error::NotFound(format!(
-                    "{column} was removed from the store after this reader was built, and no other series has its array; \
-                     build a new reader"
-                )));
-            }
-        }
-        self.removals = removals;
-        Ok(())
     }
 
     fn no_value(&self, at: UnixMillis, missed: Missed) -> Error {
@@ -284,8 +215,8 @@ const _: () = {
 impl fmt::Debug for StaticReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StaticReader")
-            .field("store", &self.shared.path())
-            .field("series_type", &self.series_type)
+            .field("store", &self.link.path())
+            .field("series_type", &self.series_type())
             .field("len", &self.len())
             .field("columns", &self.groups.iter().map(|g| g.columns().len()).sum::<usize>())
             .finish_non_exhaustive()

@@ -47,10 +47,7 @@ impl Shared {
     /// # Errors
     /// `Closed`.
     pub(crate) fn arrays(&self) -> Result<Arc<ArrayFile>> {
-        let arrays = self.arrays.read().clone().ok_or(Error::Closed("store"))?;
-        // What cannot be written now is missed, and told, by who reads it.
-        let _ = arrays.settle();
-        Ok(arrays)
+        self.arrays.read().clone().ok_or(Error::Closed("store"))
     }
 
     /// How often series may have gone: a reader whose count is older must ask [`Shared::missing_ids`] again.
@@ -108,7 +105,9 @@ impl Shared {
     pub(super) fn rewrite(&self, before: impl FnOnce(&mut Session) -> Result<u64>) -> Result<PhysicalCompaction> {
         self.change(|session| {
             let feature_sets_reclaimed = before(session)?;
-            let bytes_before = self.arrays()?.source().len();
+            let arrays = self.arrays()?;
+            arrays.settle()?;
+            let bytes_before = arrays.source().len();
             let new = session.rewrite_arrays(&self.path)?;
             // Nobody gets to see one of the two and a place in the other.
             let mut arrays = self.arrays.write();

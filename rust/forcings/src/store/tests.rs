@@ -21,11 +21,11 @@ use crate::time::{Period, UnixMillis};
 use crate::ErrorKind;
 
 /// 2024-01-01T00:00:00Z.
-const START: UnixMillis = UnixMillis(1_704_067_200_000);
+pub(in crate::store) const START: UnixMillis = UnixMillis(1_704_067_200_000);
 const HOUR: i64 = 3_600_000;
 
 /// `[n, n + 1, n + 2, n + 3]`.
-fn ramp(n: u32) -> Array {
+pub(in crate::store) fn ramp(n: u32) -> Array {
     let n = f64::from(n);
     Array::from_f64(vec![4], &[n, n + 1.0, n + 2.0, n + 3.0]).unwrap()
 }
@@ -34,11 +34,11 @@ fn series<'a>(owner: i64, name: &str, values: &'a Array) -> NewSeries<'a> {
     NewSeries::single(Owner::component(owner, "Bus"), name, START, Period::hours(1), values.view())
 }
 
-fn add(store: &Store, owner: i64, name: &str, values: &Array) -> SeriesId {
+pub(in crate::store) fn add(store: &Store, owner: i64, name: &str, values: &Array) -> SeriesId {
     store.add(&series(owner, name, values)).unwrap()
 }
 
-fn all(store: &Store) -> Vec<SeriesInfo> {
+pub(in crate::store) fn all(store: &Store) -> Vec<SeriesInfo> {
     store.list(&Filter::default()).unwrap()
 }
 
@@ -59,7 +59,7 @@ fn hour(k: f64) -> UnixMillis {
 }
 
 /// Runs SQL behind the store's back.
-fn sql(store: &Store, text: &str) {
+pub(in crate::store) fn sql(store: &Store, text: &str) {
     let run = |session: &session::Session| {
         session.catalog().connection().execute_batch(text).unwrap();
         Ok(())
@@ -102,7 +102,7 @@ pub(in crate::store) fn rerun_without_privilege(test: &str, variable: &str, path
 }
 
 /// A store on disk, and one in memory, for tests that must hold in both.
-fn stores() -> (tempfile::TempDir, [Store; 3]) {
+pub(in crate::store) fn stores() -> (tempfile::TempDir, [Store; 3]) {
     let dir = tempfile::tempdir().unwrap();
     let on_disk = |name: &str, durable: bool| {
         let options = CreateOptions { durable, ..CreateOptions::default() };
@@ -116,6 +116,6 @@ fn writable() -> OpenOptions {
     OpenOptions::default()
 }
 
-fn reading() -> OpenOptions {
+pub(in crate::store) fn reading() -> OpenOptions {
     OpenOptions { read_only: true, durable: false }
 }

@@ -54,11 +54,6 @@ enum Codec {
     Zstd,
 }
 
-/// The bytes that a frame claims to decode to.
-pub(crate) fn decoded_len(frame: &[u8]) -> Decoded<usize> {
-    Header::parse(frame).map(|header| header.len)
-}
-
 /// Decodes a frame into `out`, as far as it goes; returns the bytes that it holds.
 pub(crate) fn decode_into(frame: &[u8], out: &mut [u8], codecs: &mut Codecs) -> Decoded<usize> {
     let header = Header::parse(frame)?;

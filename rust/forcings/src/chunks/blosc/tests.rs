@@ -57,7 +57,7 @@ fn frames_of_c_blosc_decode() {
     assert_eq!(all.len(), 92);
     for (name, frame) in all {
         let expected = plain(name);
-        assert_eq!(decoded_len(frame), Ok(expected.len()), "{name}");
+        assert_eq!(Header::parse(frame).map(|header| header.len), Ok(expected.len()), "{name}");
         // A target with room behind the frame's bytes keeps its own there.
         let mut out = vec![0xee; expected.len() + 3];
         assert_eq!(decode_into(frame, &mut out, &mut codecs), Ok(expected.len()), "{name}");

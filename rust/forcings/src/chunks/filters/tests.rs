@@ -62,6 +62,68 @@ fn the_mask_skips_filters() {
     assert!(text.contains("variable \"u\"") && text.contains("32015 (zstd)"), "{text}");
 }
 
+fn scale_offset(count: u32) -> Filter {
+    let mut client = vec![2, 0, count, 0, 2, 1, 0, 0];
+    client.resize(20, 0);
+    Filter::ScaleOffset(crate::chunks::ScaleOffset::parse(&client).unwrap())
+}
+
+/// Codes of no bits: every one of the elements is 7.
+const SEVENS: [u8; 21] = [0, 0, 0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+#[test]
+fn other_compressors_stand_where_deflate_stands() {
+    let plain: Vec<u8> = (0..64).collect();
+    let mut planes = vec![0; 64];
+    crate::chunks::shuffle::shuffle(&plain, 4, &mut planes);
+    let sum = fletcher32(&planes).to_le_bytes();
+    let below = [&planes[..], &sum].concat();
+    let frame = |codec: &[u8]| {
+        [&(below.len() as u64).to_be_bytes()[..], &[0, 0, 1, 0], &(codec.len() as u32).to_be_bytes(), codec].concat()
+    };
+    let blosc = [&[2, 1, 2, 1, 68, 0, 0, 0, 68, 0, 0, 0, 84, 0, 0, 0][..], &below].concat();
+    for (filter, raw) in [
+        (Filter::Zstd, zstd::bulk::compress(&below, 1).unwrap()),
+        (Filter::Lz4, frame(&lz4_flex::block::compress(&below))),
+        (Filter::Blosc, blosc),
+    ] {
+        let filters = [Filter::Shuffle(4), Filter::Fletcher32, filter.clone()];
+        assert_eq!(decode(&raw, &filters, 0, 64).unwrap(), plain, "{filter:?}");
+        assert_eq!(decode(&below, &filters, 0b100, 64).unwrap(), plain, "{filter:?}");
+        for (len, mask) in [(63, 0), (65, 0), (64, 0b010)] {
+            assert_eq!(decode(&raw, &filters, mask, len).unwrap_err().kind(), ErrorKind::Format, "{filter:?} {len}");
+        }
+        let twice = [filter.clone(), Filter::Deflate];
+        assert_eq!(decode(&raw, &twice, 0, 64).unwrap_err().kind(), ErrorKind::Unsupported, "{filter:?}");
+    }
+}
+
+#[test]
+fn what_lies_above_scale_offset_is_of_any_length_up_to_a_bound() {
+    let sevens = [7i16; 100].map(i16::to_le_bytes).concat();
+    let filters = [scale_offset(100), Filter::Shuffle(2), Filter::Deflate, Filter::Fletcher32];
+    let mut planes = [0; 21];
+    crate::chunks::shuffle::shuffle(&SEVENS, 2, &mut planes);
+    let mut raw = encode_chunk(&planes, &[EncodeFilter::Deflate(3)], &mut Scratch::new()).unwrap();
+    raw.extend_from_slice(&fletcher32(&raw).to_le_bytes());
+    assert_eq!(decode(&raw, &filters, 0, 200).unwrap(), sevens);
+    assert_eq!(decode(&SEVENS, &filters, 0b1110, 200).unwrap(), sevens);
+    assert_eq!(decode(&raw, &filters, 0, 202).unwrap_err().kind(), ErrorKind::Format);
+    let long = encode_chunk(&[0; 223], &[EncodeFilter::Deflate(3)], &mut Scratch::new()).unwrap();
+    let error = decode(&long, &filters[..3], 0, 200).unwrap_err().to_string();
+    assert!(error.contains("inflates to more than the 222 bytes"), "{error}");
+    let last = [Filter::Deflate, scale_offset(100)];
+    assert_eq!(decode(&raw, &last, 0, 200).unwrap_err().kind(), ErrorKind::Unsupported);
+}
+
+#[test]
+fn a_filter_that_found_nothing_to_do_moves_nothing() {
+    assert_eq!(decode(&[1, 2, 3], &[Filter::Verbatim], 0, 3).unwrap(), [1, 2, 3]);
+    assert_eq!(decode(&[1, 2, 3], &[Filter::Verbatim], 0, 4).unwrap_err().kind(), ErrorKind::Format);
+    let raw = encode_chunk(&[5; 100], &[EncodeFilter::Deflate(3)], &mut Scratch::new()).unwrap();
+    assert_eq!(decode(&raw, &[Filter::Verbatim, Filter::Deflate], 0, 100).unwrap(), [5; 100]);
+}
+
 #[test]
 fn lengths_that_lie_are_format_errors() {
     let mut scratch = Scratch::new();
@@ -99,13 +161,22 @@ fn a_chunk_outside_the_source_or_too_small_for_its_length_is_refused_before_it_i
     assert!(check_expansion(entry, &[Filter::Deflate], 103_200, &site()).is_ok());
     assert!(check_expansion(entry, &[Filter::Deflate], 103_201, &site()).is_err());
     assert!(check_expansion(entry, &[], 101, &site()).is_err());
+    for (filters, most) in [
+        (vec![Filter::Szip([0; 4])], 819_200),
+        (vec![Filter::Lz4, Filter::Fletcher32], 25_600),
+        (vec![Filter::Shuffle(2), Filter::Zstd], 3_276_800),
+        (vec![scale_offset(1)], 64 << 20),
+    ] {
+        assert!(check_expansion(entry, &filters, most, &site()).is_ok(), "{filters:?}");
+        assert!(check_expansion(entry, &filters, most + 1, &site()).is_err(), "{filters:?}");
+    }
 }
 
 proptest! {
     #[test]
     fn bytes_of_any_kind_give_an_answer_of_the_right_length_or_an_error(
         raw in proptest::collection::vec(any::<u8>(), 0..200),
-        picks in proptest::collection::vec(0usize..4, 0..5),
+        picks in proptest::collection::vec(0usize..10, 0..5),
         mask in 0u32..32,
         len in 0usize..300,
     ) {
@@ -115,6 +186,12 @@ proptest! {
                 0 => Filter::Shuffle(8),
                 1 => Filter::Shuffle(3),
                 2 => Filter::Deflate,
+                3 => Filter::Zstd,
+                4 => Filter::Lz4,
+                5 => Filter::Blosc,
+                6 => Filter::Szip([32, 8, 16, 64]),
+                7 => scale_offset(len as u32 / 2),
+                8 => Filter::Verbatim,
                 _ => Filter::Fletcher32,
             })
             .collect();

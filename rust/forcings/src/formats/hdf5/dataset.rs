@@ -8,9 +8,10 @@ use super::header::{parse, ObjectHeader};
 use super::heap::GlobalHeap;
 use super::storage::FileBytes;
 use super::Hdf5File;
-use crate::chunks::{Filter, Layout};
+use crate::chunks::{Filter, Layout, ScaleOffset};
 use crate::formats::{Attribute, ElementType};
 use crate::{Error, Result};
+use hdf5_reader::messages::filter_pipeline::FilterDescription;
 use hdf5_reader::messages::layout::DataLayout;
 use hdf5_reader::messages::{self, HdfMessage};
 use hdf5_reader::Storage;
@@ -235,19 +236,37 @@ impl Hdf5Dataset {
         if pipeline.filters.len() > MAX_FILTERS {
             return Err(self.damaged("it has more than 32 filters"));
         }
-        let filter = |f: hdf5_reader::messages::filter_pipeline::FilterDescription| match f.id {
-            1 => Ok(Filter::Deflate),
-            2 => match f.client_data.first().copied().unwrap_or(self.datatype.size as u32) {
-                0 => Err(self.damaged("its shuffle filter has elements of no bytes")),
-                width => Ok(Filter::Shuffle(width as usize)),
-            },
-            3 => Ok(Filter::Fletcher32),
-            id => {
-                let given = f.name.map(|n| n.trim_end_matches('\0').to_string()).filter(|n| !n.is_empty());
-                Ok(Filter::Unknown { id, name: given.unwrap_or_else(|| registered_name(id).to_string()) })
-            }
-        };
+        let filter = |f: FilterDescription| self.filter(f);
         pipeline.filters.into_iter().map(filter).collect()
+    }
+
+    fn filter(&self, description: FilterDescription) -> Result<Filter> {
+        let FilterDescription { id, name, client_data: client } = description;
+        Ok(match id {
+            1 => Filter::Deflate,
+            2 => match client.first().copied().unwrap_or(self.datatype.size as u32) {
+                0 => return Err(self.damaged("its shuffle filter has elements of no bytes")),
+                width => Filter::Shuffle(width as usize),
+            },
+            3 => Filter::Fletcher32,
+            4 => match client.get(..4).and_then(|client| client.try_into().ok()) {
+                Some(client) => Filter::Szip(client),
+                None => return Err(self.damaged("its szip filter lacks parameters")),
+            },
+            // Of the numbers that are read, all bits count: there is nothing to pack.
+            5 if client.get(1).is_some_and(|idle| *idle != 0) => Filter::Verbatim,
+            6 => match ScaleOffset::parse(&client) {
+                Some(parameters) => Filter::ScaleOffset(parameters),
+                None => return Err(self.damaged("the parameters of its scale-offset filter contradict each other")),
+            },
+            32001 => Filter::Blosc,
+            32004 => Filter::Lz4,
+            32015 => Filter::Zstd,
+            id => {
+                let given = name.map(|n| n.trim_end_matches('\0').to_string()).filter(|n| !n.is_empty());
+                Filter::Unknown { id, name: given.unwrap_or_else(|| registered_name(id).to_string()) }
+            }
+        })
     }
 
     pub(super) fn damaged(&self, detail: &str) -> Error {
@@ -281,15 +300,15 @@ fn fill_value(file: &FileBytes, header: &ObjectHeader, width: usize) -> Result<O
 /// The names of registered filters, for pipelines that do not give one.
 fn registered_name(id: u16) -> &'static str {
     match id {
-        4 => "szip",
         5 => "nbit",
-        6 => "scaleoffset",
         307 => "bzip2",
         32000 => "lzf",
-        32001 => "blosc",
-        32004 => "lz4",
-        32015 => "zstd",
+        32008 => "bitshuffle",
+        32013 => "zfp",
+        32017 => "sz",
+        32024 => "sz3",
         32026 => "blosc2",
+        32028 => "sperr",
         _ => "unnamed filter",
     }
 }

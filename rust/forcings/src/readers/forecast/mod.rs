@@ -13,41 +13,26 @@ mod track;
 pub use selection::{ForecastEntry, ForecastSlot};
 pub use timeline::ForecastTimeline;
 
-use super::readahead::DEFAULT_READAHEAD;
-use crate::series::{SeriesId, SeriesType, TimeReference};
+use super::link::Link;
+use crate::series::{SeriesType, TimeReference};
 use crate::store::arrays::ArrayFile;
-use crate::store::{Filter, Shared, Store};
+use crate::store::{Filter, Store};
 use crate::time::UnixMillis;
 use crate::{Error, Result};
 use plan::Plan;
 use selection::{checked_type, Selection};
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
-
-/// How often a read looks for arrays that other handles keep moving while it runs.
-const MAX_LOOKUPS: usize = 32;
 
 /// Walks the forecasts of a filter over their common timeline. Its entries are those that matched when it was built; its
 /// buffer is made then, and every read fills it anew. Each distinct array is read once for each window, however many
 /// entries have it. Keeps the store's shared state alive, but not open.
 pub struct ForecastReader {
-    shared: Arc<Shared>,
-    series_type: SeriesType,
+    link: Link<Plan>,
     selection: Selection,
     /// A window of every slot.
     buffer: Vec<u8>,
     /// Whether the last read filled the buffer.
     filled: bool,
-    ids: Vec<SeriesId>,
-    /// The store's count of removals when every array was last known to belong to a series.
-    removals: u64,
-    /// Bytes that are decoded ahead at most.
-    readahead: usize,
-    /// `None` after arrays moved, until they are found again.
-    plan: Option<Plan>,
-    /// Chunks that earlier plans inflated.
-    inflated: u64,
 }
 
 impl ForecastReader {
@@ -59,37 +44,21 @@ impl ForecastReader {
     /// or mix instants and readings of a wall clock; `NotFound` for an array that is missing; `Integrity` for rows that
     /// contradict themselves or their arrays; `Closed`; errors of the catalog and of the disk.
     pub fn build(store: &Store, filter: &Filter) -> Result<Self> {
-        let series_type = checked_type(filter)?;
-        let shared = store.shared().clone();
-        let removals = shared.removals();
+        let mut link = Link::new(store, checked_type(filter)?);
         let selection = Selection::new(store.list(filter)?)?;
-        let ids = selection.entries.iter().map(|entry| entry.info().id).collect();
         let mut buffer = Vec::new();
         buffer
             .try_reserve_exact(selection.bytes)
             .map_err(|_| Error::Integrity(format!("there is no memory for windows of {} bytes", selection.bytes)))?;
         buffer.resize(selection.bytes, 0);
-        let readahead = DEFAULT_READAHEAD;
-        let plan = shared.read_arrays(|arrays| selection.plan(arrays, readahead))?;
-        Ok(ForecastReader {
-            shared,
-            series_type,
-            selection,
-            buffer,
-            filled: false,
-            ids,
-            removals,
-            readahead,
-            plan: Some(plan),
-            inflated: 0,
-        })
+        link.plan(|arrays, readahead| selection.plan(arrays, readahead))?;
+        Ok(ForecastReader { link, selection, buffer, filled: false })
     }
 
     /// Lets a sweep decode this many bytes ahead at most, on native threads that all readers share, from the next read on;
     /// 0 for none. It takes a few reads in one direction; other reads cost nothing more.
     pub fn set_readahead(&mut self, bytes: usize) {
-        self.readahead = bytes;
-        self.inflated += self.plan.take().map_or(0, |plan| plan.chunks_inflated());
+        self.link.set_readahead(bytes);
     }
 
     /// The number of windows.
@@ -109,7 +78,7 @@ impl ForecastReader {
 
     /// The type of forecast that the filter named.
     pub fn series_type(&self) -> SeriesType {
-        self.series_type
+        self.link.series_type()
     }
 
     /// How the instants of this reader are to be spelled: as those of its forecasts if all agree, else in UTC; `None` if
@@ -168,26 +137,11 @@ impl ForecastReader {
     pub fn read_window(&mut self, k: usize) -> Result<()> {
         self.filled = false;
         self.known_timeline()?.at(k)?;
-        self.check_removals()?;
-        let shared = self.shared.clone();
-        shared.read_arrays(|arrays| self.fill(arrays, k))
-    }
-
-    fn fill(&mut self, arrays: &ArrayFile, k: usize) -> Result<()> {
-        for _ in 0..MAX_LOOKUPS {
-            let plan = match &mut self.plan {
-                Some(plan) => plan,
-                none => none.insert(self.selection.plan(arrays, self.readahead)?),
-            };
-            if plan.read(arrays, k, &mut self.buffer)? {
-                self.filled = true;
-                return Ok(());
-            }
-            self.inflated += plan.chunks_inflated();
-            self.plan = None;
-        }
-        let path = self.shared.path().display();
-        Err(Error::Integrity(format!("{path}: arrays were moved {MAX_LOOKUPS} times during one read")))
+        let ForecastReader { link, selection, buffer, .. } = self;
+        link.check_removals(|| selection.entries.iter().map(ForecastEntry::info))?;
+        link.read(|arrays, readahead| selection.plan(arrays, readahead), |plan, arrays| plan.read(arrays, k, buffer))?;
+        self.filled = true;
+        Ok(())
     }
 
     /// A slot's window as of the last read: row-major in its window shape, little-endian. Empty before the first read and
@@ -201,47 +155,11 @@ impl ForecastReader {
 
     /// The chunks that were inflated so far, by reads and ahead of them.
     pub fn chunks_inflated(&self) -> u64 {
-        self.inflated + self.plan.as_ref().map_or(0, Plan::chunks_inflated)
+        self.link.chunks_inflated()
     }
 
     fn known_timeline(&self) -> Result<&ForecastTimeline> {
-        self.selection.timeline.as_ref().ok_or_else(|| {
-            Error::NotFound(format!(
-                "there is nothing to read: the filter of this reader matched no {} of {}",
-                self.series_type,
-                self.shared.path().display()
-            ))
-        })
-    }
-
-    /// Fails when no series has the array of an entry any more. The catalog is asked only after removals. An entry whose
-    /// own series was removed goes on as long as another series has its array.
-    fn check_removals(&mut self) -> Result<()> {
-        let removals = self.shared.removals();
-        if removals == self.removals {
-            return Ok(());
-        }
-        let missing = self.shared.missing_ids(&self.ids)?;
-        let positions: HashMap<SeriesId, usize> = match missing.is_empty() {
-            true => HashMap::new(),
-            false => self.ids.iter().enumerate().map(|(k, id)| (*id, k)).collect(),
-        };
-        let mut referenced = HashMap::new();
-        for id in missing {
-            let info = self.selection.entries[positions[&id]].info();
-            let still = match referenced.get(&info.hash) {
-                Some(still) => *still,
-                None => *referenced.entry(info.hash).or_insert(self.shared.is_referenced(&info.hash)?),
-            };
-            if !still {
-                return Err(Error::NotFound(format!(
-                    "{info} was removed from the store after this reader was built, and no other series has its values; \
-                     build a new reader"
-                )));
-            }
-        }
-        self.removals = removals;
-        Ok(())
+        self.selection.timeline.as_ref().ok_or_else(|| self.link.nothing_matched())
     }
 }
 
@@ -263,8 +181,8 @@ const _: () = {
 impl fmt::Debug for ForecastReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ForecastReader")
-            .field("store", &self.shared.path())
-            .field("series_type", &self.series_type)
+            .field("store", &self.link.path())
+            .field("series_type", &self.series_type())
             .field("len", &self.len())
             .field("entries", &self.selection.entries.len())
             .field("slots", &self.selection.slots.len())

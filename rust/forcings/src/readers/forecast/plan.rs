@@ -7,6 +7,7 @@ use super::selection::{Access, ForecastEntry, ForecastSlot};
 use super::shape::WindowShape;
 use super::track::Track;
 use crate::array::{Array, ArrayHash};
+use crate::readers::link::Planned;
 use crate::readers::readahead::Bench;
 use crate::store::arrays::{ArrayFile, PackedDataset, Place};
 use crate::{Error, ErrorKind, Result};
@@ -123,11 +124,6 @@ impl Plan {
         Ok(true)
     }
 
-    /// Chunks that were inflated so far.
-    pub(super) fn chunks_inflated(&self) -> u64 {
-        self.tracks.iter().map(Track::chunks_inflated).chain(self.dense.iter().map(Dense::chunks_inflated)).sum()
-    }
-
     /// Whether no dataset and no variable was put elsewhere, and every array that is kept whole is still stored. Single
     /// columns of a dataset are its own affair.
     fn holds(&mut self, arrays: &ArrayFile) -> bool {
@@ -142,6 +138,12 @@ impl Plan {
             self.stamp = stamp;
         }
         there
+    }
+}
+
+impl Planned for Plan {
+    fn chunks_inflated(&self) -> u64 {
+        self.tracks.iter().map(Track::chunks_inflated).chain(self.dense.iter().map(Dense::chunks_inflated)).sum()
     }
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::array::{Array, DType};
 use crate::readers::tests::{kind_of, pattern};
-use crate::series::{NewSeries, Owner, SeriesData, Windows};
+use crate::series::{NewSeries, Owner, SeriesData, SeriesId, Windows};
 use crate::store::{CreateOptions, OpenOptions};
 use crate::time::Period;
 use crate::ErrorKind;

@@ -117,7 +117,7 @@ impl ArrayFile {
         waits || self.index.read().place(hash).is_some()
     }
 
-    /// Where an array is; `None` if it is not stored.
+    /// Where an array is; `None` if it is not stored, or waits: [`ArrayFile::settle`] gives it a place.
     pub(crate) fn find(&self, hash: &ArrayHash) -> Option<Place> {
         self.index.read().place(hash).cloned()
     }

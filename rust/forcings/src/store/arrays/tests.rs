@@ -2,9 +2,12 @@
 
 use super::*;
 use crate::array::{Array, ArrayView, DType};
+use crate::chunks::ByteSource;
+use crate::store::h5::FileLayer;
 use crate::store::h5::{MemoryFile, PlainFile};
 use crate::ErrorKind;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 mod concurrent;
 mod faults;
@@ -20,6 +23,7 @@ const DEFAULT: Compression = Compression::Deflate { level: 3, shuffle: true };
 impl ArrayFile {
     /// The column that holds an array; `None` if it is not stored, or is a variable of its own.
     pub(crate) fn locate(&self, hash: &ArrayHash) -> Option<Column> {
+        self.settle().unwrap();
         match self.index.read().place(hash) {
             Some(Place::Packed(column)) => Some(column.clone()),
             _ => None,
@@ -107,7 +111,89 @@ fn put_standalone(file: &ArrayFile, chunking: Chunking, array: &Array) -> ArrayH
 
 /// The places of some arrays, as `dataset:column`.
 fn places(file: &ArrayFile, hashes: &[ArrayHash]) -> Vec<String> {
-    file.settle().unwrap();
     let place = |hash| file.locate(hash).map_or("none".into(), |c| format!("{}:{}", c.dataset.name, c.column));
     hashes.iter().map(place).collect()
+}
+
+/// A file as other software may lay it out: two arrays of six doubles in a contiguous dataset, the others in one whose chunks
+/// hold some of the columns.
+fn foreign_file(path: &Path, stored: &[Array]) -> netcdf::FileMut {
+    let mut nc = netcdf::create(path).unwrap();
+    nc.add_attribute("data_format_version", "0.11.0").unwrap();
+    let mut group = nc.add_group("time_series/single").unwrap();
+    group.add_dimension("t", 6).unwrap();
+    group.add_dimension("c", 3).unwrap();
+    for (name, arrays) in [("sts_f64_s_6_PT1H", &stored[..2]), ("sts_f64_s_6_PT1H__1", &stored[2..])] {
+        let mut data = group.add_variable::<f64>(name, &["t", "c"]).unwrap();
+        if name.ends_with("__1") {
+            data.set_chunking(&[4, 2]).unwrap();
+        }
+        let mut slots = vec![String::new(); 3];
+        for (column, array) in arrays.iter().enumerate() {
+            data.put_values(&array.to_f64().unwrap(), (.., column)).unwrap();
+            slots[column] = array.view().hash().to_hex();
+        }
+        let mut names = group.add_string_variable(&format!("{name}_h"), &["c"]).unwrap();
+        for (i, text) in slots.iter().enumerate() {
+            names.put_string(text, [i]).unwrap();
+        }
+    }
+    nc
+}
+
+/// A file that counts the bytes that are read, and knows whether all its bytes are on the disk.
+struct Watched {
+    inner: MemoryFile,
+    read: AtomicU64,
+    unsynced: AtomicBool,
+}
+
+impl Watched {
+    fn new() -> Arc<Self> {
+        Arc::new(Watched { inner: MemoryFile::new(), read: AtomicU64::new(0), unsynced: AtomicBool::new(false) })
+    }
+}
+
+impl ByteSource for Watched {
+    fn len(&self) -> u64 {
+        self.inner.len()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> crate::Result<()> {
+        self.read.fetch_add(buffer.len() as u64, Ordering::Relaxed);
+        self.inner.read_at(offset, buffer)
+    }
+
+    fn path(&self) -> &Path {
+        self.inner.path()
+    }
+}
+
+impl FileLayer for Watched {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> crate::Result<()> {
+        self.unsynced.store(true, Ordering::SeqCst);
+        self.inner.write_at(offset, bytes)
+    }
+
+    fn set_len(&self, len: u64) -> crate::Result<()> {
+        self.unsynced.store(true, Ordering::SeqCst);
+        self.inner.set_len(len)
+    }
+
+    fn sync(&self) -> crate::Result<()> {
+        self.unsynced.store(false, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn writable(&self) -> bool {
+        true
+    }
+
+    fn release(&self) {
+        self.inner.release();
+    }
+
+    fn into_source(self: Arc<Self>) -> Arc<dyn ByteSource> {
+        self
+    }
 }

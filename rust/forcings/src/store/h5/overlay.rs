@@ -3,11 +3,10 @@
 //! state of its last commit as far as the layer below can promise one.
 
 use super::layer::FileLayer;
-use super::pages::{pieces, Page, PAGE};
+use super::pages::Pages;
 use crate::chunks::ByteSource;
 use crate::Result;
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,29 +17,14 @@ pub(super) struct Overlay {
 }
 
 struct Changes {
-    pages: BTreeMap<u64, Page>,
+    pages: Pages,
     len: u64,
-    /// The base is zeros from here on: the shortest length that was set.
-    base_len: u64,
 }
 
 impl Overlay {
     pub(super) fn new(base: Arc<dyn FileLayer>) -> Self {
         let len = base.len();
-        Overlay { base, changes: Mutex::new(Changes { pages: BTreeMap::new(), len, base_len: len }) }
-    }
-
-    fn page(&self, changes: &Changes, number: u64) -> Result<Page> {
-        if let Some(page) = changes.pages.get(&number) {
-            return Ok(page.clone());
-        }
-        let mut page = Box::new([0; PAGE]);
-        let start = number * PAGE as u64;
-        let there = changes.base_len.saturating_sub(start).min(PAGE as u64) as usize;
-        if there > 0 {
-            self.base.read_at(start, &mut page[..there])?;
-        }
-        Ok(page)
+        Overlay { base, changes: Mutex::new(Changes { pages: Pages::new(len), len }) }
     }
 }
 
@@ -49,14 +33,8 @@ impl ByteSource for Overlay {
         self.changes.lock().len
     }
 
-    fn read_at(&self, offset: u64, mut buffer: &mut [u8]) -> Result<()> {
-        let changes = self.changes.lock();
-        for (number, within, count) in pieces(offset, buffer.len()) {
-            let (part, rest) = buffer.split_at_mut(count);
-            part.copy_from_slice(&self.page(&changes, number)?[within..within + count]);
-            buffer = rest;
-        }
-        Ok(())
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.changes.lock().pages.read(&*self.base, offset, buffer)
     }
 
     fn path(&self) -> &Path {
@@ -65,27 +43,16 @@ impl ByteSource for Overlay {
 }
 
 impl FileLayer for Overlay {
-    fn write_at(&self, offset: u64, mut bytes: &[u8]) -> Result<()> {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<()> {
         let mut changes = self.changes.lock();
         changes.len = changes.len.max(offset + bytes.len() as u64);
-        for (number, within, count) in pieces(offset, bytes.len()) {
-            let (part, rest) = bytes.split_at(count);
-            let mut page = self.page(&changes, number)?;
-            page[within..within + count].copy_from_slice(part);
-            changes.pages.insert(number, page);
-            bytes = rest;
-        }
-        Ok(())
+        changes.pages.write(&*self.base, offset, bytes)
     }
 
     fn set_len(&self, len: u64) -> Result<()> {
         let mut changes = self.changes.lock();
         if len < changes.len {
-            changes.base_len = changes.base_len.min(len);
-            changes.pages.split_off(&len.div_ceil(PAGE as u64));
-            if let Some(last) = changes.pages.get_mut(&(len / PAGE as u64)) {
-                last[(len % PAGE as u64) as usize..].fill(0);
-            }
+            changes.pages.cut(len);
         }
         changes.len = len;
         Ok(())

@@ -34,7 +34,9 @@ impl Store {
     pub fn compact(&self) -> Result<CompactReport> {
         self.shared.change(|session| {
             let feature_sets_reclaimed = sweep(session)?;
-            Ok(CompactReport { slots_reclaimed: self.shared.arrays()?.free_columns(), feature_sets_reclaimed })
+            let arrays = self.shared.arrays()?;
+            arrays.settle()?;
+            Ok(CompactReport { slots_reclaimed: arrays.free_columns(), feature_sets_reclaimed })
         })
     }
 

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::store::h5::tests::Full;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Changes a store that holds `before` until something fails; what is staged meanwhile is added to `after`.
 fn change(file: &ArrayFile, after: &mut Vec<(ArrayHash, Array)>) -> crate::Result<()> {
@@ -71,58 +70,9 @@ fn a_full_disk_costs_an_error_and_no_wrong_value() {
     assert!(failures > 20, "{failures}");
 }
 
-/// A file that knows whether all its bytes are on the disk.
-struct Watched {
-    inner: MemoryFile,
-    unsynced: AtomicBool,
-}
-
-impl ByteSource for Watched {
-    fn len(&self) -> u64 {
-        self.inner.len()
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> crate::Result<()> {
-        self.inner.read_at(offset, buffer)
-    }
-
-    fn path(&self) -> &Path {
-        self.inner.path()
-    }
-}
-
-impl FileLayer for Watched {
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> crate::Result<()> {
-        self.unsynced.store(true, Ordering::SeqCst);
-        self.inner.write_at(offset, bytes)
-    }
-
-    fn set_len(&self, len: u64) -> crate::Result<()> {
-        self.unsynced.store(true, Ordering::SeqCst);
-        self.inner.set_len(len)
-    }
-
-    fn sync(&self) -> crate::Result<()> {
-        self.unsynced.store(false, Ordering::SeqCst);
-        Ok(())
-    }
-
-    fn writable(&self) -> bool {
-        true
-    }
-
-    fn release(&self) {
-        self.inner.release();
-    }
-
-    fn into_source(self: Arc<Self>) -> Arc<dyn ByteSource> {
-        self
-    }
-}
-
 #[test]
 fn what_closing_writes_reaches_the_disk_too() {
-    let layer = Arc::new(Watched { inner: MemoryFile::new(), unsynced: AtomicBool::new(false) });
+    let layer = Watched::new();
     let file = ArrayFile::create(layer.clone(), DEFAULT, &[]).unwrap();
     let series = pool(DType::F64, &[], 30);
     let first = put(&file, &series, 0);

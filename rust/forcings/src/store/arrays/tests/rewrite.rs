@@ -84,27 +84,8 @@ fn layouts_of_others_become_ours() {
     let stored: Vec<Array> = (0..4).map(|seed| array(&series, seed)).collect();
     let hashes: Vec<ArrayHash> = stored.iter().map(|a| a.view().hash()).collect();
     {
-        let mut nc = netcdf::create(&path).unwrap();
-        nc.add_attribute("data_format_version", "0.11.0").unwrap();
-        let mut group = nc.add_group("time_series/single").unwrap();
-        group.add_dimension("t", 6).unwrap();
-        group.add_dimension("c", 3).unwrap();
-        // Contiguous, then in chunks that hold some of the columns.
-        for (name, arrays) in [("sts_f64_s_6_PT1H", 0..2), ("sts_f64_s_6_PT1H__1", 2..3)] {
-            let mut data = group.add_variable::<f64>(name, &["t", "c"]).unwrap();
-            if arrays.start == 2 {
-                data.set_chunking(&[4, 2]).unwrap();
-            }
-            let mut slots = vec![String::new(); 3];
-            for (column, k) in arrays.enumerate() {
-                data.put_values(&stored[k].to_f64().unwrap(), (.., column)).unwrap();
-                slots[column] = hashes[k].to_hex();
-            }
-            let mut names = group.add_string_variable(&format!("{name}_h"), &["c"]).unwrap();
-            for (i, text) in slots.iter().enumerate() {
-                names.put_string(text, [i]).unwrap();
-            }
-        }
+        let mut nc = foreign_file(&path, &stored[..3]);
+        let mut group = nc.group_mut("time_series/single").unwrap().unwrap();
         let mut data = group.add_variable::<f64>(&format!("arr_{}", hashes[3].to_hex()), &["t"]).unwrap();
         data.put_values(&stored[3].to_f64().unwrap(), ..).unwrap();
     }

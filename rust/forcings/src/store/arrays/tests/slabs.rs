@@ -1,56 +1,6 @@
 //! Parts of many arrays: the same as one by one, with each chunk read once.
 
 use super::*;
-use crate::chunks::ByteSource;
-use crate::store::h5::FileLayer;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// A file that counts the bytes that are read.
-struct Counted {
-    inner: MemoryFile,
-    read: AtomicU64,
-}
-
-impl ByteSource for Counted {
-    fn len(&self) -> u64 {
-        self.inner.len()
-    }
-
-    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> crate::Result<()> {
-        self.read.fetch_add(buffer.len() as u64, Ordering::Relaxed);
-        self.inner.read_at(offset, buffer)
-    }
-
-    fn path(&self) -> &Path {
-        self.inner.path()
-    }
-}
-
-impl FileLayer for Counted {
-    fn write_at(&self, offset: u64, bytes: &[u8]) -> crate::Result<()> {
-        self.inner.write_at(offset, bytes)
-    }
-
-    fn set_len(&self, len: u64) -> crate::Result<()> {
-        self.inner.set_len(len)
-    }
-
-    fn sync(&self) -> crate::Result<()> {
-        Ok(())
-    }
-
-    fn writable(&self) -> bool {
-        true
-    }
-
-    fn release(&self) {
-        self.inner.release();
-    }
-
-    fn into_source(self: Arc<Self>) -> Arc<dyn ByteSource> {
-        self
-    }
-}
 
 fn slab(hash: ArrayHash, axis: usize, range: std::ops::Range<usize>) -> Slab {
     Slab { hash, axis, range }
@@ -58,7 +8,7 @@ fn slab(hash: ArrayHash, axis: usize, range: std::ops::Range<usize>) -> Slab {
 
 #[test]
 fn many_columns_cost_no_more_bytes_than_one() {
-    let layer = Arc::new(Counted { inner: MemoryFile::new(), read: AtomicU64::new(0) });
+    let layer = Watched::new();
     let file = ArrayFile::create(layer.clone(), DEFAULT, &[]).unwrap();
     let hashes = put_batch(&file, &pool(DType::F64, &[], 200), 0..600);
     let bytes = |slabs: &[Slab]| {

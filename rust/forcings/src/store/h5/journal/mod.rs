@@ -11,13 +11,13 @@ mod recovery;
 pub(crate) use recovery::{is_hot, journal_path, recover, undone_view};
 
 use super::layer::FileLayer;
-use super::pages::{pieces, Page, PAGE};
+use super::pages::{Pages, PAGE};
 use crate::chunks::ByteSource;
 use crate::{Error, Result};
 use log::{Header, Log, MAX_IMAGE};
 use parking_lot::{Mutex, RwLock, RwLockUpgradableReadGuard};
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
@@ -57,11 +57,9 @@ pub(crate) struct JournalFile {
 /// The bytes as they are now.
 struct View {
     /// Pages that differ from the base, below `committed`; what the last one has behind that end means nothing.
-    pages: BTreeMap<u64, Page>,
+    pages: Pages,
     /// The end of the committed state.
     committed: u64,
-    /// From here to `committed` the base counts as zeros: the end was here meanwhile.
-    zeros_from: u64,
     len: u64,
 }
 
@@ -81,7 +79,7 @@ impl JournalFile {
     fn limited(base: Arc<dyn FileLayer>, mark: Mark, max_pages: usize) -> Self {
         let committed = base.len();
         let log = Log::new(journal_path(base.path()));
-        let view = View { pages: BTreeMap::new(), committed, zeros_from: committed, len: committed };
+        let view = View { pages: Pages::new(committed), committed, len: committed };
         JournalFile {
             base,
             view: RwLock::new(view),
@@ -116,11 +114,11 @@ impl JournalFile {
         let mut view = RwLockUpgradableReadGuard::upgrade(view);
         let mut run = Run::default();
         for number in changed {
-            let page = &view.pages[&number][..view.committed_bytes(number)];
+            let page = &view.pages.map[&number][..view.committed_bytes(number)];
             run.push(number, page, |offset, bytes| self.base.write_at(offset, bytes))?;
         }
         run.end(|offset, bytes| self.base.write_at(offset, bytes))?;
-        view.pages.clear();
+        view.pages.map.clear();
         Ok(())
     }
 
@@ -130,7 +128,7 @@ impl JournalFile {
         let header = || Header::new(view.committed, mark.generation, mark.pair);
         let (mut changed, mut fresh, mut run) = (Vec::new(), Vec::new(), Run::default());
         let mut former = [0; PAGE];
-        for (&number, page) in &view.pages {
+        for (&number, page) in &view.pages.map {
             let former = &mut former[..view.committed_bytes(number)];
             self.base.read_at(number * PAGE as u64, former)?;
             if *former == page[..former.len()] {
@@ -154,15 +152,12 @@ impl JournalFile {
     fn write_zeros(&self) -> Result<()> {
         let mut view = self.view.write();
         let end = view.len.min(view.committed);
-        if view.zeros_from < end {
-            for number in view.zeros_from / PAGE as u64..end.div_ceil(PAGE as u64) {
-                if !view.pages.contains_key(&number) {
-                    let page = view.load(&*self.base, number)?;
-                    view.pages.insert(number, page);
-                }
+        if view.pages.zeros_from < end {
+            for number in view.pages.zeros_from / PAGE as u64..end.div_ceil(PAGE as u64) {
+                view.pages.hold(&*self.base, number)?;
             }
         }
-        view.zeros_from = end;
+        view.pages.zeros_from = end;
         Ok(())
     }
 }
@@ -171,59 +166,6 @@ impl View {
     /// The bytes of a page that belong to the committed state.
     fn committed_bytes(&self, number: u64) -> usize {
         self.committed.saturating_sub(number * PAGE as u64).min(PAGE as u64) as usize
-    }
-
-    fn load(&self, base: &dyn FileLayer, number: u64) -> Result<Page> {
-        if let Some(page) = self.pages.get(&number) {
-            return Ok(page.clone());
-        }
-        let mut page = Box::new([0; PAGE]);
-        let start = number * PAGE as u64;
-        let there = self.zeros_from.saturating_sub(start).min(PAGE as u64) as usize;
-        if there > 0 {
-            base.read_at(start, &mut page[..there])?;
-        }
-        Ok(page)
-    }
-
-    /// Reads bytes below the committed end.
-    fn read(&self, base: &dyn FileLayer, offset: u64, mut buffer: &mut [u8]) -> Result<()> {
-        let end = offset + buffer.len() as u64;
-        let pages = offset / PAGE as u64..end.div_ceil(PAGE as u64);
-        if end <= self.zeros_from && self.pages.range(pages).next().is_none() {
-            return base.read_at(offset, buffer);
-        }
-        for (number, within, count) in pieces(offset, buffer.len()) {
-            let (part, rest) = buffer.split_at_mut(count);
-            match self.pages.get(&number) {
-                Some(page) => part.copy_from_slice(&page[within..within + count]),
-                None => {
-                    let start = number * PAGE as u64 + within as u64;
-                    let there = self.zeros_from.saturating_sub(start).min(count as u64) as usize;
-                    if there > 0 {
-                        base.read_at(start, &mut part[..there])?;
-                    }
-                    part[there..].fill(0);
-                }
-            }
-            buffer = rest;
-        }
-        Ok(())
-    }
-
-    /// Changes bytes below the committed end.
-    fn write(&mut self, base: &dyn FileLayer, offset: u64, mut bytes: &[u8]) -> Result<()> {
-        for (number, within, count) in pieces(offset, bytes.len()) {
-            let (part, rest) = bytes.split_at(count);
-            if !self.pages.contains_key(&number) {
-                let page = self.load(base, number)?;
-                self.pages.insert(number, page);
-            }
-            let page = self.pages.get_mut(&number).expect("inserted above");
-            page[within..within + count].copy_from_slice(part);
-            bytes = rest;
-        }
-        Ok(())
     }
 }
 
@@ -270,7 +212,7 @@ impl ByteSource for JournalFile {
         let below = view.committed.saturating_sub(offset).min(buffer.len() as u64) as usize;
         let (below, above) = buffer.split_at_mut(below);
         if !below.is_empty() {
-            view.read(&*self.base, offset, below)?;
+            view.pages.read(&*self.base, offset, below)?;
         }
         match above.is_empty() {
             true => Ok(()),
@@ -294,10 +236,10 @@ impl FileLayer for JournalFile {
         }
         let mut view = self.view.write();
         if !below.is_empty() {
-            view.write(&*self.base, offset, below)?;
+            view.pages.write(&*self.base, offset, below)?;
         }
         view.len = view.len.max(offset + bytes.len() as u64);
-        let full = view.pages.len() >= self.max_pages;
+        let full = view.pages.map.len() >= self.max_pages;
         drop(view);
         match full {
             true => self.decisive(|| self.spill()),
@@ -313,11 +255,7 @@ impl FileLayer for JournalFile {
             self.base.set_len(physical)?;
         }
         if len < view.committed {
-            view.zeros_from = view.zeros_from.min(len);
-            view.pages.split_off(&len.div_ceil(PAGE as u64));
-            if let Some(last) = view.pages.get_mut(&(len / PAGE as u64)) {
-                last[(len % PAGE as u64) as usize..].fill(0);
-            }
+            view.pages.cut(len);
         }
         view.len = len;
         Ok(())
@@ -339,7 +277,7 @@ impl FileLayer for JournalFile {
         self.decisive(|| {
             let mut writer = self.writer.lock();
             let mut view = self.view.write();
-            if !view.pages.is_empty() {
+            if !view.pages.map.is_empty() {
                 let path = self.path().display();
                 return Err(Error::Integrity(format!("{path} was changed between the two halves of a commit")));
             }
@@ -349,7 +287,7 @@ impl FileLayer for JournalFile {
             if self.base.len() != view.len {
                 self.base.set_len(view.len)?;
             }
-            (view.committed, view.zeros_from) = (view.len, view.len);
+            (view.committed, view.pages.zeros_from) = (view.len, view.len);
             Ok(())
         })
     }

@@ -4,6 +4,7 @@
 use super::log::{header, images, Header};
 use super::{JournalFile, Mark, View, PAGE};
 use crate::chunks::ByteSource;
+use crate::store::h5::pages::Pages;
 use crate::store::h5::{disk, FileLayer, PlainFile};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
@@ -66,7 +67,7 @@ pub(crate) fn undone_view(file: Arc<PlainFile>, mark: &Mark) -> Result<Arc<dyn F
     })?;
     let committed = header.committed;
     let view = JournalFile::new(file, *mark);
-    *view.view.write() = View { pages, committed, zeros_from: committed, len: committed };
+    *view.view.write() = View { pages: Pages { map: pages, zeros_from: committed }, committed, len: committed };
     Ok(Arc::new(view))
 }
 

@@ -5,22 +5,39 @@ use super::*;
 use crate::store::h5::faults::{Fate, Harm};
 use std::io::ErrorKind as IoKind;
 
+/// What a script leaves that was stopped at one of its steps.
+struct Stopped {
+    dir: tempfile::TempDir,
+    disk: Disk,
+    progress: Progress,
+    ended: Result<()>,
+}
+
+/// Runs `acts` on a copy of `start`, and stops them at a step.
+fn stop_at(stop: usize, harm: Harm, start: Option<&(tempfile::TempDir, Content)>, acts: &[Act]) -> Stopped {
+    let dir = tempfile::tempdir().unwrap();
+    let now = start.and_then(|(seed, now)| {
+        copy_folder(seed.path(), dir.path());
+        now.clone()
+    });
+    let disk = Disk::under(dir.path());
+    disk.let_fail(Fate::Gone(stop, harm));
+    let mut progress = Progress::new(&dir.path().join("a.nc"), now);
+    let ended = progress.run(acts);
+    // The handle goes as the process would: what it still tries to write is lost.
+    drop(progress.store.take());
+    Stopped { dir, disk, progress, ended }
+}
+
+/// A writer that is stopped within a commit may leave a hot journal.
+const WRITER: [Act; 4] = [Act::Open { durable: false }, Act::Remove("a"), Act::Add("e", 1), Act::Flush];
+
 /// Stops `acts` everywhere. Every `interrupted`-th stop is followed by recoveries that are stopped too.
 fn stop_everywhere(start: Option<&(tempfile::TempDir, Content)>, acts: &[Act], interrupted: usize) {
     let mut stops = 0;
     for harm in [Harm::Refused(IoKind::Other), Harm::Torn] {
         for stop in 0.. {
-            let dir = tempfile::tempdir().unwrap();
-            let now = start.and_then(|(seed, now)| {
-                copy_folder(seed.path(), dir.path());
-                now.clone()
-            });
-            let disk = Disk::under(dir.path());
-            disk.let_fail(Fate::Gone(stop, harm));
-            let mut progress = Progress::new(&dir.path().join("a.nc"), now);
-            let ended = progress.run(acts);
-            // The handle goes as the process would: what it still tries to write is lost.
-            drop(progress.store.take());
+            let Stopped { dir, disk, progress, ended } = stop_at(stop, harm, start, acts);
             let at = format!("{harm:?} at step {stop}, promised {:?}, maybe {:?}", progress.promised, progress.maybe);
             if !disk.struck() {
                 ended.unwrap();
@@ -134,14 +151,8 @@ fn a_store_that_was_being_written_is_replaced() {
     let seed = seeded();
     let mut found = 0;
     for stop in 0.. {
-        let dir = tempfile::tempdir().unwrap();
-        copy_folder(seed.0.path(), dir.path());
+        let Stopped { dir, disk, progress, .. } = stop_at(stop, Harm::Torn, Some(&seed), &WRITER);
         let path = dir.path().join("a.nc");
-        let disk = Disk::under(dir.path());
-        disk.let_fail(Fate::Gone(stop, Harm::Torn));
-        let mut progress = Progress::new(&path, seed.1.clone());
-        let _ = progress.run(&[Act::Open { durable: false }, Act::Remove("a"), Act::Add("e", 1), Act::Flush]);
-        drop(progress.store.take());
         let done = !disk.struck();
         disk.heal();
         if h5::journal::is_hot(&path).unwrap() {
@@ -162,14 +173,8 @@ fn readers_see_the_committed_state_too() {
     let seed = seeded();
     let mut found = 0;
     for stop in 0.. {
-        let dir = tempfile::tempdir().unwrap();
-        copy_folder(seed.0.path(), dir.path());
+        let Stopped { dir, disk, progress, .. } = stop_at(stop, Harm::Torn, Some(&seed), &WRITER);
         let path = dir.path().join("a.nc");
-        let disk = Disk::under(dir.path());
-        disk.let_fail(Fate::Gone(stop, Harm::Torn));
-        let mut progress = Progress::new(&path, seed.1.clone());
-        let _ = progress.run(&[Act::Open { durable: false }, Act::Remove("a"), Act::Add("e", 1), Act::Flush]);
-        drop(progress.store.take());
         let (done, hot) = (!disk.struck(), h5::journal::is_hot(&path).unwrap());
         // Nothing may be written: the reader undoes the commit for itself.
         disk.let_fail(Fate::From(0, IoKind::PermissionDenied));

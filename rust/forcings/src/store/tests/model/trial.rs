@@ -111,9 +111,15 @@ impl Trial {
             Op::Change(change) => self.change(&change),
             Op::Begin => {
                 let commits = (!inside).then(|| now.clone());
+                // With nothing to commit, the numbers that were issued and undone are not written either.
+                let idle = self.promised == [now.clone()];
+                let last_promised = self.last_promised;
                 saved.push(now.clone());
                 let result = self.store.begin();
                 self.judge(result, Ok(Next { now, saved, commits }));
+                if idle {
+                    self.last_promised = last_promised;
+                }
             }
             Op::Commit => {
                 saved.pop();
