@@ -10,8 +10,12 @@ put(store, key, bytes) = write(joinpath(mkpath(dirname(joinpath(store, key))), b
 # Stored 3 × 4 × 5 (time, lat, lon) in chunks of 1 × 2 × 5, without the last chunk; element (t, j, i) is 100t + 10j + i.
 function grid()
     store = joinpath(mktempdir(), "grid.zarr")
-    put(store, "u/.zarray", """{"zarr_format": 2, "shape": [3, 4, 5], "chunks": [1, 2, 5], "dtype": "<f4", "order": "C",
-                                "compressor": null, "filters": null, "fill_value": -1.0}""")
+    put(
+        store,
+        "u/.zarray",
+        """{"zarr_format": 2, "shape": [3, 4, 5], "chunks": [1, 2, 5], "dtype": "<f4", "order": "C",
+                                "compressor": null, "filters": null, "fill_value": -1.0}""",
+    )
     put(store, "u/.zattrs", """{"_ARRAY_DIMENSIONS": ["time", "lat", "lon"], "units": "m s-1", "valid": NaN}""")
     for t in 0:2, j in 0:1
         t == 2 && j == 1 && continue
@@ -23,9 +27,13 @@ function grid()
             ("count", "uint32", hton.(UInt32[0, 1, 2, 3, typemax(UInt32)])),
             ("code", "int16", hton.(Int16[0, -1, 2, -3, 4])),
         )
-        put(store, "$name/zarr.json", """{"zarr_format": 3, "node_type": "array", "shape": [5], "data_type": "$type",
+        put(
+            store,
+            "$name/zarr.json",
+            """{"zarr_format": 3, "node_type": "array", "shape": [5], "data_type": "$type",
             "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [5]}}, "chunk_key_encoding": "default",
-            "codecs": $codecs, "fill_value": 0, "dimension_names": ["lon"]}""")
+            "codecs": $codecs, "fill_value": 0, "dimension_names": ["lon"]}""",
+        )
         put(store, "$name/c/0", chunk)
     end
     return store

@@ -20,12 +20,6 @@ fn shard() -> (Store, Vec<u8>) {
     (store, object)
 }
 
-/// Bit by bit, another way than the library's.
-fn crc32c(bytes: &[u8]) -> u32 {
-    let bit = |crc: u32| if crc & 1 == 1 { crc >> 1 ^ 0x82f6_3b78 } else { crc >> 1 };
-    !bytes.iter().fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), |crc, _| bit(crc)))
-}
-
 /// The index with other entries and a checksum that fits.
 fn reindexed(object: &[u8], parts: &[(u64, u64)]) -> Vec<u8> {
     let index: Vec<u8> = parts.iter().flat_map(|(o, n)| [o.to_le_bytes(), n.to_le_bytes()].concat()).collect();

@@ -4,6 +4,7 @@ mod access;
 mod hostile;
 mod http;
 mod python;
+mod random;
 mod records;
 mod selections;
 mod support;

@@ -183,3 +183,9 @@ pub(crate) fn cache(root: &TempDir, offline: bool) -> Cache {
     options.http = HttpOptions { backoff: Duration::from_millis(1), attempts: 2, ..HttpOptions::default() };
     Cache::with_options(options).unwrap()
 }
+
+/// The checksum of these bytes, bit by bit: another way than the library's.
+pub(crate) fn crc32c(bytes: &[u8]) -> u32 {
+    let bit = |crc: u32| if crc & 1 == 1 { crc >> 1 ^ 0x82f6_3b78 } else { crc >> 1 };
+    !bytes.iter().fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), |crc, _| bit(crc)))
+}
