@@ -17,7 +17,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use workshop::Workshop;
 
 /// The root attribute of the array file that repeats the catalog's [`MetaKey::PairId`].
@@ -64,6 +64,8 @@ pub(super) fn establish(path: &Path, overwrite: bool, build: impl FnOnce(&Path) 
     let workshop = Workshop::new(path)?;
     let built = workshop.path().join(name);
     build(&built)?;
+    // The intent must not be on the disk before the files that it names.
+    disk::sync_folder(workshop.path())?;
     let held = match exists(path)? {
         true => Some(PlainFile::open(path, false)?),
         false => None,
@@ -118,7 +120,10 @@ pub(super) fn open(path: &Path, read_only: bool) -> Result<(ArrayFile, Catalog)>
             // Where this may not be done, the commit is undone for this reader alone.
             let _ = recover_for_reading(path);
         }
-        let file = Arc::new(PlainFile::open(path, read_only)?);
+        let file = Arc::new(match read_only {
+            true => open_beside_recovery(path)?,
+            false => PlainFile::open(path, false)?,
+        });
         // Another process may have begun to replace the pair before it was locked.
         if !intent::is_there(path)? {
             break file;
@@ -167,6 +172,21 @@ fn check_complete(path: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Opens the array file for reading. Other readers may be undoing an interrupted commit, each of them having the file alone
+/// until a moment after the journal is gone; a writer is not waited for as long.
+fn open_beside_recovery(path: &Path) -> Result<PlainFile> {
+    const PAUSE: Duration = Duration::from_millis(10);
+    let mut pauses = 100_u32;
+    loop {
+        match PlainFile::open(path, true) {
+            Err(Error::StoreInUse(_)) if pauses > 0 => {}
+            opened => return opened,
+        }
+        std::thread::sleep(PAUSE);
+        pauses = pauses.saturating_sub(if is_hot(path)? { 1 } else { 4 });
+    }
 }
 
 /// Undoes a commit that was interrupted, for readers to come.

@@ -7,6 +7,7 @@ use crate::chunks::{
     check_expansion, encode_chunk, fetch_chunk, ByteSource, ChunkEntry, ChunkSite, EncodeFilter, Scratch,
 };
 use crate::{Error, Result};
+use parking_lot::Mutex;
 use std::ops::Range;
 
 /// Bytes of the chunks that one job makes: enough that a column gives a run of cache lines to each.
@@ -143,20 +144,22 @@ impl Columns<'_> {
             }
             parts.push((part, pieces));
         }
-        std::thread::scope(|scope| {
-            let mut parts = parts.into_iter();
-            let own = parts.next();
-            let spawn = |work| std::thread::Builder::new().spawn_scoped(scope, work);
-            let others: Vec<_> = parts.map(|(part, pieces)| spawn(move || self.fill(part, pieces))).collect();
-            let mut result = own.map_or(Ok(()), |(part, pieces)| self.fill(part, pieces));
-            for other in others {
-                let ended = match other.map(std::thread::ScopedJoinHandle::join) {
-                    Ok(ended) => ended.unwrap_or_else(|_| Err(Error::Panic("a read of chunks panicked".into()))),
-                    Err(refused) => Err(Error::io(self.source.path(), refused)),
-                };
-                result = result.and(ended);
+        let parts = Mutex::new(parts.into_iter());
+        let next = || parts.lock().next();
+        let work = || -> Result<()> {
+            while let Some((part, pieces)) = next() {
+                self.fill(part, pieces)?;
             }
-            result
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            // Where the system refuses another thread, this one does its work.
+            let spawn = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
+            let others: Vec<_> = (1..threads).filter_map(spawn).collect();
+            others.into_iter().fold(work(), |result, other| {
+                let other = other.join();
+                result.and(other.unwrap_or_else(|_| Err(Error::Panic("a read of chunks panicked".into()))))
+            })
         })?;
         Ok(columns)
     }

@@ -110,6 +110,18 @@ impl PlainFile {
         }
     }
 
+    /// Whether what is written outlives this handle: a file that was removed goes with the last that has it open.
+    fn check_named(&self) -> Result<()> {
+        let links = self.file.metadata().map_err(|e| Error::io(&self.path, e))?.nlink();
+        if links > 0 || self.detached.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let why =
+            "the file was removed while the store had it open, so that nothing can be kept in it; read what you need \
+                   and write it to a new store";
+        Err(Error::io(&self.path, std::io::Error::new(std::io::ErrorKind::NotFound, why)))
+    }
+
     fn check_writable(&self) -> Result<()> {
         self.check_held()?;
         match self.writable {
@@ -170,7 +182,8 @@ impl FileLayer for PlainFile {
     }
 
     fn sync(&self) -> Result<()> {
-        disk::sync(&self.file, &self.path)
+        disk::sync(&self.file, &self.path)?;
+        self.check_named()
     }
 
     fn writable(&self) -> bool {

@@ -49,6 +49,7 @@ impl Successor {
         let file = Arc::new(PlainFile::adopt(&built, target)?);
         let mark = Mark::new(catalog.meta(MetaKey::PairId)?.as_deref(), next);
         let arrays = ArrayFile::open(Arc::new(JournalFile::new(file.clone(), mark)))?;
+        disk::sync_folder(workshop.path())?;
         let plan = Plan::Compact { workshop: workshop.name(), next };
         let intent = Intent::declare(target, &plan)?;
         let place = Some(Place { workshop, file, built, target: target.to_path_buf(), intent });
@@ -62,6 +63,13 @@ impl Successor {
                 // Whoever opens the pair next undoes it, or finishes it if the catalog did come to the state after all.
                 place.workshop.keep();
             }
+        }
+    }
+
+    /// Leaves it to whoever opens the pair next whether the catalog came to its state.
+    pub(in crate::store) fn leave(self) {
+        if let Some(place) = self.place {
+            place.workshop.keep();
         }
     }
 

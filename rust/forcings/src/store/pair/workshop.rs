@@ -28,9 +28,11 @@ impl Workshop {
     pub(super) fn new(target: &Path) -> Result<Self> {
         sweep(target);
         let beside = folder_of(target);
-        let failed = |e| Error::io(beside, e);
+        let failed = |e: std::io::Error| Error::io(beside, e);
         for _ in 0..MAX_TRIES {
-            let folder = tempfile::Builder::new().prefix(&prefix(target)).tempdir_in(beside).map_err(failed)?;
+            let folder = tempfile::Builder::new().prefix(&prefix(target)).tempdir_in(beside);
+            // What it says of a folder that nobody asked for helps nobody.
+            let folder = folder.map_err(|e| failed(e.kind().into()))?;
             // Between the two it may have been swept.
             let Ok(lock) = File::open(folder.path()) else { continue };
             if try_lock(&lock, true).map_err(failed)? && folder.path().exists() {

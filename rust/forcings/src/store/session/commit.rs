@@ -35,7 +35,11 @@ impl Session {
                 // The connection rolls back when it closes, if not now.
                 let _ = self.catalog.rollback();
             }
-            successor.discard();
+            match self.can_go_on() {
+                true => successor.discard(),
+                // The rows may be those of the new file.
+                false => successor.leave(),
+            }
             return Err(error);
         }
         self.generation = next;

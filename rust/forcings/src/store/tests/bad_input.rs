@@ -9,6 +9,26 @@ use std::io::Write;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::process::Command;
 
+#[test]
+fn a_file_that_is_removed_while_it_is_open_is_told_by_the_next_promise() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.nc");
+    for half in [path.clone(), catalog_path(&path)] {
+        let store = Store::create(&path, &CreateOptions { overwrite: true, ..CreateOptions::default() }).unwrap();
+        add(&store, 1, "load", &ramp(0));
+        store.flush().unwrap();
+        fs::remove_file(&half).unwrap();
+        let added = store.add(&series(2, "load", &ramp(1)));
+        let error = added.map(drop).and_then(|()| store.flush()).unwrap_err();
+        assert!([ErrorKind::Io, ErrorKind::Catalog].contains(&error.kind()), "{error}");
+        assert!(half != path || error.to_string().contains("was removed"), "{error}");
+        assert!(store.close().is_err());
+        let missing = Store::open(&path, &writable()).unwrap_err();
+        assert_eq!(missing.kind(), ErrorKind::NotFound);
+        fs::remove_file(if half == path { catalog_path(&path) } else { path.clone() }).unwrap();
+    }
+}
+
 /// A closed store with three series of one dataset and one of another.
 fn small_store(path: &Path) -> Vec<crate::series::Series> {
     let store = Store::create(path, &CreateOptions::default()).unwrap();

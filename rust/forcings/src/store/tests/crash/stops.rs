@@ -196,3 +196,25 @@ fn readers_see_the_committed_state_too() {
     }
     assert!(found > 3, "{found}");
 }
+
+#[test]
+fn readers_that_come_together_after_a_stop_are_all_let_in() {
+    let seed = seeded();
+    let mut found = 0;
+    for stop in 0.. {
+        let Stopped { dir, disk, .. } = stop_at(stop, Harm::Torn, Some(&seed), &WRITER);
+        let (path, done) = (dir.path().join("a.nc"), !disk.struck());
+        disk.heal();
+        found += usize::from(h5::journal::is_hot(&path).unwrap());
+        let seen: Vec<_> = std::thread::scope(|scope| {
+            let read = || read_content(&Store::open(&path, &reading()).unwrap());
+            let readers: Vec<_> = (0..4).map(|_| scope.spawn(read)).collect();
+            readers.into_iter().map(|reader| reader.join().unwrap()).collect()
+        });
+        assert!(seen.windows(2).all(|pair| pair[0] == pair[1]), "stopped at {stop}: {seen:?}");
+        if done {
+            break;
+        }
+    }
+    assert!(found > 3, "{found}");
+}
