@@ -16,7 +16,7 @@ const MAX_WAIT: u32 = 200;
 const BATCH: usize = 64;
 
 /// Seeds that are kept at a time.
-const MAX_SEEDS: usize = 4096;
+const MAX_SEEDS: usize = 512;
 
 /// Runs a target for so long; returns the number of inputs tried, and of those kept as seeds. `trace` receives the input
 /// that is being tried: its length in four bytes, then its bytes.
@@ -43,7 +43,9 @@ pub fn run(target: &Target, seeds: Vec<Vec<u8>>, seed: u64, time: Duration, trac
         // SAFETY: it only sets a timer of this process, whose signal ends it.
         unsafe { libc::alarm(MAX_WAIT) };
         for _ in 0..BATCH {
-            let mut input = seeds[random.below(seeds.len())].clone();
+            // Half of the time from what was given: what was found may be damaged beyond reach.
+            let reach = if random.below(2) == 0 { given } else { seeds.len() };
+            let mut input = seeds[random.below(reach)].clone();
             let other = random.below(seeds.len());
             mutate(&mut input, &seeds[other], target.words, &mut random);
             tried += 1;
@@ -60,9 +62,12 @@ pub fn run(target: &Target, seeds: Vec<Vec<u8>>, seed: u64, time: Duration, trac
     Ok((tried, seeds.len() - given))
 }
 
-/// An outcome without its numbers, so that two errors of one kind are the same ending.
+/// An outcome without what it quotes of the input: only words of small letters, so that two errors of one kind are the
+/// same ending.
 fn ending(outcome: &str) -> String {
-    outcome.chars().filter(|c| !c.is_ascii_digit()).take(160).collect()
+    let outside = outcome.split('"').step_by(2).flat_map(str::split_whitespace);
+    let plain = |word: &&str| word.bytes().all(|b| b.is_ascii_lowercase() || b";,.:".contains(&b));
+    outside.filter(plain).take(60).collect::<Vec<_>>().join(" ")
 }
 
 /// The input in a trace.
