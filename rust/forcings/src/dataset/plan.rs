@@ -181,25 +181,26 @@ impl<'a> Plan<'a> {
 
     fn numbers<T: Copy + Default + Send + Sync>(&self, make: &Make<T>) -> std::result::Result<Vec<T>, Fault> {
         let first = &self.halves[0];
-        let len = first.read.total().map_err(|e| first.fault(e))?;
+        let about_first = |error| first.fault(error);
+        let len = first.read.total().map_err(about_first)?;
         let Some(axis) = self.axis else {
-            let mut out = first.read.allocate(len).map_err(|e| first.fault(e))?;
-            first.numbers_into(make, &mut out).map_err(|e| first.fault(e))?;
+            let mut out = first.read.allocate(len).map_err(about_first)?;
+            first.numbers_into(make, &mut out).map_err(about_first)?;
             return Ok(out);
         };
-        let twice = len.checked_mul(2).ok_or_else(|| first.fault(first.read.fault("it is too large for memory")))?;
-        let mut out = first.read.allocate(twice).map_err(|e| first.fault(e))?;
-        let shape = first.read.shape().map_err(|e| first.fault(e))?;
+        let twice = len.checked_mul(2).ok_or_else(|| about_first(first.read.fault("it is too large for memory")))?;
+        let mut out = first.read.allocate(twice).map_err(about_first)?;
+        let shape = first.read.shape().map_err(about_first)?;
         if shape[..axis].iter().all(|extent| *extent == 1) {
             let (one, two) = out.split_at_mut(len);
-            first.numbers_into(make, one).map_err(|e| first.fault(e))?;
+            first.numbers_into(make, one).map_err(about_first)?;
             match self.halves.get(1) {
                 Some(second) => second.numbers_into(make, two).map_err(|e| second.fault(e))?,
                 None => two.copy_from_slice(one),
             }
         } else {
             // The halves lie in strips between each other.
-            let mut half = first.read.allocate(len).map_err(|e| first.fault(e))?;
+            let mut half = first.read.allocate(len).map_err(about_first)?;
             for k in 0..2 {
                 if let Some(one) = self.halves.get(k) {
                     one.numbers_into(make, &mut half).map_err(|e| one.fault(e))?;
