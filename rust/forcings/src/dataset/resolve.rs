@@ -42,12 +42,15 @@ impl Schema {
         // In the order of the names, so that the first fault does not depend on the file.
         let mut narrowed: Vec<_> = selectors.iter().filter(|(_, s)| ***s != AxisSelect::All).collect();
         narrowed.sort_by_key(|(dim, _)| &self.dims[**dim].name);
+        // Positions were not meant for a dimension: that one of them fell on a time axis comes first.
+        if let (Selection::Positional(_), Some((dim, _))) =
+            (selection, narrowed.iter().find(|(d, _)| self.dims[**d].is_time))
+        {
+            return Err(self.narrows_time(**dim));
+        }
         for (&dim, selector) in narrowed {
             if self.dims[dim].is_time {
-                return Err(self.fault(format!(
-                    "dimension \"{}\" is a time axis; a selection cannot narrow it, choose records by time instead",
-                    self.dims[dim].name
-                )));
+                return Err(self.narrows_time(dim));
             }
             axes[dim] = self.positions(dim, selector)?;
         }
@@ -136,6 +139,13 @@ impl Schema {
                 Ok(AxisRead::Slice { start: *start, stop: last + 1, step: *step })
             }
         }
+    }
+
+    fn narrows_time(&self, dim: usize) -> Error {
+        self.fault(format!(
+            "dimension \"{}\" is a time axis; a selection cannot narrow it, choose records by time instead",
+            self.dims[dim].name
+        ))
     }
 
     fn record_dim(&self, records: &Records, read: &[&SchemaField]) -> Result<usize> {
