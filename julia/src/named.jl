@@ -24,11 +24,13 @@ The names of the dimensions, in Julia's order; of a view, those that it keeps.
 """
 dims(f::Field) = dims(Dataset(f.owner, f.member), f.name)
 dims(v::Union{SubArray, PermutedDimsArray}) = dims_of(v)
+dims(a::AbstractArray) = throw(nameless(a))
+
+nameless(a) = invalid("the dimensions of this array, of size $(size(a)), are not those of a field, and have no names")
 
 function dims_of(v::SubArray)
     names, indices = dims(parent(v)), parentindices(v)
-    length(names) == length(indices) && all(i -> ndims(i) <= 1, indices) ||
-        throw(invalid("this view does not follow the dimensions of its field, $(join(repr.(names), ", "))"))
+    all(i -> ndims(i) <= 1, indices) || throw(nameless(v))
     return [name for (name, i) in zip(names, indices) if ndims(i) == 1]
 end
 dims_of(p::PermutedDimsArray{<:Any, <:Any, order}) where {order} = dims(parent(p))[[order...]]

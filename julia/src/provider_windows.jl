@@ -68,7 +68,7 @@ The axes are those of the file of the first refresh time, which this reads, and 
 is a plain [`DimWindow`](@ref), by index: use it for this provider and others of the same grid.
 
 Throws `Forcings.SelectionError` when the provider has a window already, there is no such coordinate, it is a time axis,
-holds texts or does not ascend or descend throughout, a bound is NaN, or no cell lies in an interval.
+holds no numbers or does not ascend or descend throughout, a bound is NaN, or no cell lies in an interval.
 
 ```julia
 file = joinpath(pkgdir(Forcings), "test", "data", "winds.nc")

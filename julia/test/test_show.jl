@@ -144,10 +144,10 @@ end
         )
     screen(io, size...) = IOContext(IOContext(io, :limit => true), :displaysize => size)
     small = split(sprint(io -> show(screen(io, 12, 30), MIME("text/plain"), data)), '\n')
-    @test length(small) == 9 && small[end] == "  ⋮" && small[7] == "    lev  Float64  1000.0 … 50…"
+    @test length(small) == 9 && small[end] == "  ⋮" && small[8] == "    lev  Float64  1000.0 … 50…"
     @test all(text -> textwidth(text) <= 30, small[2:end])
     short = sprint(io -> show(screen(io, 12, 30), data))
-    @test short == "Dataset(\"uwnd\", \"temp\", \"gus…"
+    @test short == "Dataset(\"uwnd\", \"temp\", \"gust…"
 end
 
 @testset "fields" begin

@@ -144,7 +144,7 @@ pub unsafe extern "C" fn forcings_provider_sample_at(
     // SAFETY: the caller passes a writable pointer, and another one or null, as the header asks.
     unsafe {
         decode("forcings_provider_sample_at", provider, out_sample, out_job, move |p| {
-            Ok(ForcingsSample::single(Arc::new(p.sample_at(t)?), sample_anchor(p, t)?))
+            Ok(ForcingsSample::single(Arc::new(p.sample_at(t)?), anchor(p, t)?))
         })
     }
 }
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn forcings_provider_refresh(
     // SAFETY: as above.
     unsafe {
         decode("forcings_provider_refresh", provider, out_sample, out_job, move |p| {
-            Ok(ForcingsSample::single(p.refresh(t)?, sample_anchor(p, t)?))
+            Ok(ForcingsSample::single(p.refresh(t)?, anchor(p, t)?))
         })
     }
 }
@@ -252,7 +252,7 @@ unsafe fn decode(
 pub(crate) const NO_ANCHOR: f64 = 0.0;
 
 /// The anchor of a sample.
-pub(crate) fn sample_anchor(provider: &Provider, t: f64) -> Result<f64> {
+pub(crate) fn anchor(provider: &Provider, t: f64) -> Result<f64> {
     if provider.is_const() {
         Ok(NO_ANCHOR)
     } else {

@@ -1,7 +1,7 @@
 //! Windows of providers: binding one, sampling several at once, and finding one by coordinate values.
 
 use crate::output::Out;
-use crate::provider::{get, insert, sample_anchor, NO_ANCHOR};
+use crate::provider::{anchor, get, insert, NO_ANCHOR};
 use crate::sample::ForcingsSample;
 use crate::table::ForcingsTable;
 use crate::{guard::guard, input, job};
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn forcings_provider_sample_windows_at(
         let provider = get(provider)?;
         let decode = move || {
             let members = provider.0.sample_windows_at(t, &windows)?.into_iter().map(Arc::new).collect::<Vec<_>>();
-            let anchor = if members.is_empty() { NO_ANCHOR } else { sample_anchor(&provider.0, t)? };
+            let anchor = if members.is_empty() { NO_ANCHOR } else { anchor(&provider.0, t)? };
             Ok(ForcingsSample::several(members, anchor))
         };
         // SAFETY: the caller passes null or a writable pointer, as the header asks.

@@ -22,8 +22,17 @@ fn extents(sample: *mut ForcingsSample, member: u64) -> Result<Vec<u64>, i32> {
     // SAFETY: the sample is not given back before its end; the rest are local variables.
     unsafe {
         let (text, len) = (name.as_ptr(), name.len() as u64);
-        match forcings_sample_field(sample, member, text, len, &mut found, &mut kind, &mut rank, &mut shape, &mut values)
-        {
+        match forcings_sample_field(
+            sample,
+            member,
+            text,
+            len,
+            &mut found,
+            &mut kind,
+            &mut rank,
+            &mut shape,
+            &mut values,
+        ) {
             0 => Ok(std::slice::from_raw_parts(shape, rank as usize).to_vec()),
             status => Err(status),
         }
@@ -33,14 +42,7 @@ fn extents(sample: *mut ForcingsSample, member: u64) -> Result<Vec<u64>, i32> {
 fn sample_windows(provider: u64, windows: &str, sample: &mut *mut ForcingsSample) -> i32 {
     // SAFETY: a text and a local variable of the caller.
     unsafe {
-        forcings_provider_sample_windows_at(
-            provider,
-            T0,
-            windows.as_ptr(),
-            windows.len() as u64,
-            sample,
-            null_mut(),
-        )
+        forcings_provider_sample_windows_at(provider, T0, windows.as_ptr(), windows.len() as u64, sample, null_mut())
     }
 }
 
@@ -81,15 +83,7 @@ fn coord_window(provider: u64, names: &str, bounds: &[f64], table: &mut *mut For
     let (text, len) = (names.as_ptr(), names.len() as u64);
     // SAFETY: a text, an array, and a local variable of the caller.
     unsafe {
-        forcings_provider_coord_window(
-            provider,
-            text,
-            len,
-            bounds.as_ptr(),
-            bounds.len() as u64,
-            table,
-            null_mut(),
-        )
+        forcings_provider_coord_window(provider, text, len, bounds.as_ptr(), bounds.len() as u64, table, null_mut())
     }
 }
 

@@ -42,8 +42,8 @@ impl Schema {
     /// Finds the cells of the intervals on the axes of this file.
     ///
     /// # Errors
-    /// `Selection`: a coordinate that is not there, is a time axis, holds texts or does not run one way; bounds that are
-    /// NaN; an interval without a cell. Those of reading the coordinates.
+    /// `Selection`: a coordinate that is not there, is a time axis, holds no numbers or does not run one way; bounds that
+    /// are NaN; an interval without a cell. Those of reading the coordinates.
     pub(crate) fn coord_window(&self, container: &dyn Container, window: &CoordWindow) -> Result<DimWindow> {
         let fields = window.names().map(|name| self.axis_field(container, name));
         let fields: Vec<&SchemaField> = fields.collect::<Result<_>>()?;
@@ -81,7 +81,7 @@ impl Schema {
         }
         match container.variables()[field.variable].element {
             ElementType::Number(..) => Ok(field),
-            _ => Err(self.fault(format!("coordinate \"{name}\" holds texts, which lie in no interval"))),
+            _ => Err(self.fault(format!("coordinate \"{name}\" holds no numbers, which an interval could have"))),
         }
     }
 }

@@ -262,15 +262,24 @@ impl Provider {
     /// refresh time. That file is opened, and fetched if it is behind a URL.
     ///
     /// # Errors
-    /// `Selection`: this provider has a selection already; a coordinate is not there, is the time axis, holds texts or
-    /// does not run one way; a bound is NaN; an interval has no cell. Those of opening the file and reading coordinates.
+    /// `Selection`: this provider has a selection already; a coordinate is not there, is the time axis, holds no numbers
+    /// or does not run one way; a bound is NaN; an interval has no cell. Those of opening the file and reading.
     pub fn coord_window(&self, window: &CoordWindow) -> Result<DimWindow> {
         self.check_unselected()?;
         if let Some(dim) = self.time_dim().filter(|dim| window.names().any(|name| name == *dim)) {
             return Err(names_time(dim));
         }
-        let first = (!self.is_const()).then_some(0);
-        self.read(first, |take, _| take.file().schema.coord_window(&*take.file().container, window))
+        let Source { pool, cadence, .. } = &*self.0.source;
+        let first = cadence.places.first().map_or(0, |place| place.file);
+        let found = pool.open(first).and_then(|file| {
+            let found = file.schema.coord_window(&*file.container, window);
+            pool.check_unchanged(first)?;
+            found
+        });
+        match (pool.url(first), cadence.ticks.first()) {
+            (Some(url), Some(tick)) => found.map_err(|e| name_source(e, url, *tick)),
+            _ => found,
+        }
     }
 
     fn check_unselected(&self) -> Result<()> {

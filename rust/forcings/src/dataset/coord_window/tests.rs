@@ -185,7 +185,7 @@ fn coordinates_that_are_no_axes_of_numbers_are_refused() {
         ("bare", "no coordinate \"bare\"; there are \"time\", \"lat\", \"x\", \"west\", \"name\""),
         ("v", "no coordinate \"v\""),
         ("time", "time axis"),
-        ("name", "texts"),
+        ("name", "holds no numbers"),
         ("lat", "\"lat\": no cell lies in (80, 90); the axis runs from 5 to -5 in 3 cells"),
     ] {
         let error = resolved(&CoordWindow::new().between(name, 80.0, 90.0)).unwrap_err();
