@@ -184,7 +184,7 @@ pub unsafe extern "C" fn forcings_provider_peek(
             let provider = get(provider)?;
             let peek = move || {
                 let data = provider.0.peek(t, &select)?;
-                Ok(ForcingsSample::single(Arc::new(data), sample_anchor(&provider.0, t)?))
+                Ok(ForcingsSample::single(Arc::new(data), anchor(&provider.0, t)?))
             };
             job::run("forcings_provider_peek", out_job, peek, move |sample| out.set(sample.into_raw()))
         }
