@@ -17,7 +17,8 @@ const FREE_BYTES: u64 = 64 << 20;
 
 /// Buffers and codec state of one thread, reused from chunk to chunk.
 pub struct Scratch {
-    codecs: Codecs,
+    /// Boxed: scratch lies within readers, and most chunks need no more of it than a decompressor.
+    codecs: Box<Codecs>,
     pub(super) zlib: Zlib,
     raw: Vec<u8>,
     pub(super) stages: [Vec<u8>; 2],
@@ -29,7 +30,7 @@ impl Scratch {
     /// Empty buffers.
     pub fn new() -> Self {
         Scratch {
-            codecs: Codecs::new(),
+            codecs: Box::new(Codecs::new()),
             zlib: Zlib::default(),
             raw: Vec::new(),
             stages: [Vec::new(), Vec::new()],

@@ -172,8 +172,8 @@ mod tests {
 
     #[test]
     fn codes_count_from_the_least_value_and_the_highest_is_the_fill_value() {
-        // Three codes of three bits: 0, 7, 5.
-        let bytes = stored(3, (-10i64) as u64, &[0b000_111_10, 0b1_0000000]);
+        // Three codes of three bits: 000, 111, 101.
+        let bytes = stored(3, (-10i64) as u64, &[0b0001_1110, 0b1000_0000]);
         let values = |fill, order| decode(&client(2, 0, 3, 0, 4, order, fill), &bytes, 12).unwrap();
         assert_eq!(values(None, 0), [-10i32, -3, -5].map(i32::to_le_bytes).concat());
         assert_eq!(values(Some(-99i32 as u32), 1), [-10i32, -99, -5].map(i32::to_be_bytes).concat());
