@@ -3,6 +3,7 @@
 
 mod attributes;
 mod convert;
+mod coord_window;
 mod decode;
 mod field;
 pub(crate) mod gather;
@@ -17,6 +18,7 @@ mod testing;
 mod tests;
 mod text;
 
+pub use coord_window::CoordWindow;
 pub use decode::{decode, DecodeOptions, Request};
 pub use field::{Dataset, Field, FieldType, Values};
 pub use resolve::Records;

@@ -5,7 +5,7 @@ use super::options::ProviderOptions;
 use super::pool::{FilePool, OpenFile, Remote};
 use super::remote::{assign, name_source};
 use super::{windows, Sampler};
-use crate::dataset::{AxisSelect, Dataset, DecodeOptions, Records, Request, Selection};
+use crate::dataset::{AxisSelect, CoordWindow, Dataset, DecodeOptions, DimWindow, Records, Request, Selection};
 use crate::time::cf::Calendar;
 use crate::{Error, Result};
 use parking_lot::Mutex;
@@ -205,18 +205,45 @@ impl Provider {
         if windows.is_empty() {
             return Ok(Vec::new());
         }
-        for window in windows {
-            self.check_window(window)?;
-            check_steps(window)?;
-        }
+        windows.iter().try_for_each(|w| self.check_window(w))?;
+        windows.iter().try_for_each(check_steps)?;
         self.read(self.tick_at(t)?, |file, request, options| windows::sample(file, &request, windows, options))
     }
 
-    fn check_window(&self, window: &Selection) -> Result<()> {
+    /// The window of the cells whose coordinates lie in these intervals, found on the axes of the file of the first
+    /// refresh time. That file is opened, and fetched if it is behind a URL.
+    ///
+    /// # Errors
+    /// `Selection`: this provider has a selection already; a coordinate is not there, is the time axis, holds no numbers
+    /// or does not run one way; a bound is NaN; an interval has no cell. Those of opening the file and reading.
+    pub fn coord_window(&self, window: &CoordWindow) -> Result<DimWindow> {
+        self.check_unselected()?;
+        if let Some(dim) = self.time_dim().filter(|dim| window.names().any(|name| name == *dim)) {
+            return Err(names_time(dim));
+        }
+        let Source { pool, cadence, .. } = &*self.0.source;
+        let first = cadence.places.first().map_or(0, |place| place.file);
+        let found = pool.open(first).and_then(|file| {
+            let found = file.schema.coord_window(&*file.container, window);
+            pool.check_unchanged(first)?;
+            found
+        });
+        match (pool.url(first), cadence.ticks.first()) {
+            (Some(url), Some(tick)) => found.map_err(|e| name_source(e, url, *tick)),
+            _ => found,
+        }
+    }
+
+    fn check_unselected(&self) -> Result<()> {
         if self.0.select.is_some() {
             let text = "the provider has a selection already, and two do not compose; start from one without";
             return Err(Error::Selection(text.into()));
         }
+        Ok(())
+    }
+
+    fn check_window(&self, window: &Selection) -> Result<()> {
+        self.check_unselected()?;
         let Selection::Named(dims) = window else {
             let text = "a window names its dimensions (the form \"dims\"); this selection does not";
             return Err(Error::Selection(text.into()));
