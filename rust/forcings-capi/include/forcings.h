@@ -409,12 +409,6 @@ int32_t forcings_provider_prefetch(uint64_t provider,
                                    uint64_t *out_files,
                                    uint64_t *out_job);
 
-// A provider of the same files that reads only `window`, a selection in its wire form.
-int32_t forcings_provider_with_window(uint64_t provider,
-                                      const uint8_t *window,
-                                      uint64_t window_len,
-                                      uint64_t *out_provider);
-
 // Builds a reader of static series. `options` is JSON: `filter` (see `forcings_store_list`), `start` (a bound, see
 // `forcings_store_read`) and `extent` (a number of steps) for a window, `readahead` in bytes. See `out_job` above.
 int32_t forcings_reader_build(uint64_t store,
@@ -759,6 +753,34 @@ int32_t forcings_store_transform(uint64_t store,
                                  uint64_t *out_sources,
                                  struct ForcingsTable **out_table,
                                  uint64_t *out_job);
+
+// A provider of the same files that reads only `window`, a selection in its wire form.
+int32_t forcings_provider_with_window(uint64_t provider,
+                                      const uint8_t *window,
+                                      uint64_t window_len,
+                                      uint64_t *out_provider);
+
+// Decodes the data in force at `t` under each window of a list, which is JSON: selections in their wire form. The sample
+// has one member for each window, in their order, as `forcings_provider_with_window` and `forcings_provider_sample_at`
+// would give it; what they have in common is decoded once. See `out_job` above.
+int32_t forcings_provider_sample_windows_at(uint64_t provider,
+                                            double t,
+                                            const uint8_t *windows,
+                                            uint64_t windows_len,
+                                            struct ForcingsSample **out_sample,
+                                            uint64_t *out_job);
+
+// Finds the cells whose coordinates lie in closed intervals: `names` is a JSON list of coordinates, `bounds` has a lower
+// and an upper one for each. A longitude goes east from the first to the second. The table has one row for each
+// coordinate: `dim`, and in `indices` the cells, counted from 0, unless they are those of `start` up to, not including,
+// `stop`. Opens the file of the first refresh time, and fetches it if it is behind a URL. See `out_job` above.
+int32_t forcings_provider_coord_window(uint64_t provider,
+                                       const uint8_t *names,
+                                       uint64_t names_len,
+                                       const double *bounds,
+                                       uint64_t n,
+                                       struct ForcingsTable **out_table,
+                                       uint64_t *out_job);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -178,24 +178,6 @@ pub unsafe extern "C" fn forcings_provider_prefetch(
     })
 }
 
-/// A provider of the same files that reads only `window`, a selection in its wire form.
-#[no_mangle]
-pub unsafe extern "C" fn forcings_provider_with_window(
-    provider: u64,
-    window: *const u8,
-    window_len: u64,
-    out_provider: *mut u64,
-) -> i32 {
-    guard("forcings_provider_with_window", || {
-        // SAFETY: the caller passes a writable pointer and a text, as the header asks.
-        let (out, window) =
-            unsafe { (Out::new("out_provider", out_provider)?, input::text("window", window, window_len)?) };
-        let window = Selection::from_json(window)?;
-        out.set(insert(get(provider)?.0.with_window(window)?));
-        Ok(())
-    })
-}
-
 /// A call that gives a sample.
 ///
 /// # Safety
@@ -218,9 +200,10 @@ unsafe fn decode(
 }
 
 /// The anchor of data that do not depend on time.
-const NO_ANCHOR: f64 = 0.0;
+pub(crate) const NO_ANCHOR: f64 = 0.0;
 
-fn anchor(provider: &Provider, t: f64) -> Result<f64> {
+/// The anchor of a sample.
+pub(crate) fn anchor(provider: &Provider, t: f64) -> Result<f64> {
     if provider.is_const() {
         Ok(NO_ANCHOR)
     } else {
@@ -228,10 +211,10 @@ fn anchor(provider: &Provider, t: f64) -> Result<f64> {
     }
 }
 
-fn insert(provider: Provider) -> u64 {
+pub(crate) fn insert(provider: Provider) -> u64 {
     handle::insert(Arc::new(ProviderObject(provider)))
 }
 
-fn get(provider: u64) -> Result<Arc<ProviderObject>> {
+pub(crate) fn get(provider: u64) -> Result<Arc<ProviderObject>> {
     handle::get(provider)
 }
