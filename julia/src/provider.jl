@@ -14,7 +14,7 @@ Gridded files that answer [`sample_at`](@ref) on a known list of times. It may b
   all entries of the time axis, by the CF conventions, as seconds since 1970 in the files' calendar
 - `time_dim`: the name of the time dimension; found by the CF conventions if not given
 - `variables`: the names of the variables to decode; all if not given
-- `select`: a [`DimWindow`](@ref)
+- `select`: a [`DimWindow`](@ref), or a selection in the wire form
 - `group`: the path of a group in the files instead of the root
 - `cache`: the [`Cache`](@ref) that URLs are fetched into
 - `auth_realm`: the realm whose credential the servers want
@@ -153,28 +153,6 @@ function sample(call, arguments...)
     background(job -> call(arguments..., pointer, job))
     return Dataset(Owned(pointer[], forcings_sample_release), 0)
 end
-
-"""
-    with_window(provider, window::DimWindow) -> Provider
-
-A provider of the same files that reads only `window`; the files are read no more than that needs. The original is
-unchanged.
-
-Throws `Forcings.SelectionError` when the provider has a window already, the window names the time dimension, or no
-variable has one of its dimensions (this may be found only by the first sample).
-"""
-function with_window(p::Provider, window)
-    text, handle = json(window_object(window)), Ref{UInt64}(0)
-    check(forcings_provider_with_window(p, text, sizeof(text), handle))
-    return Provider(handle[], p.files)
-end
-
-"""
-    Forcings.supports_selection(provider) -> Bool
-
-Whether [`with_window`](@ref) works for this provider.
-"""
-supports_selection(p::Provider) = describe(p).supports_selection
 
 function describe(p::Provider)
     table = Ref{Ptr{Cvoid}}(C_NULL)
