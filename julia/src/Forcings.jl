@@ -20,7 +20,8 @@ export Owner, SingleTimeSeries, NonSequentialTimeSeries, PersistentTimeSeries
 export Deterministic, DeterministicSingleTimeSeries, Probabilistic, Scenarios
 export add!, read_series, list_series, remove!
 export StaticReader, ForecastReader, readstep!
-export Cache, Provider, refresh_times, refresh, materialize, sample_at, with_window, DimWindow
+export Cache, Provider, refresh_times, refresh, materialize, sample_at
+export with_window, sample_windows_at, DimWindow, CoordWindow
 export PrefetchGroup, boundaries, start!, cancel!, stats
 
 # What is used while other files are loaded comes first: exception types, signatures, owners.
@@ -49,11 +50,14 @@ include("reader.jl")
 include("forecast_reader.jl")
 include("window.jl")
 include("fields.jl")
+include("named.jl")
 include("cache.jl")
 include("provider.jl")
+include("provider_windows.jl")
 include("epochs.jl")
 include("prefetch.jl")
 include("show.jl")
+include("show_fields.jl")
 include("show_series.jl")
 include("show_reader.jl")
 

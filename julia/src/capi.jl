@@ -225,6 +225,23 @@ end
     window_len::UInt64,
     out_provider::Ptr{UInt64},
 )::Int32
+@foreign forcings_provider_sample_windows_at(
+    provider::UInt64,
+    t::Float64,
+    windows::Ptr{UInt8},
+    windows_len::UInt64,
+    out_sample::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
+@foreign forcings_provider_coord_window(
+    provider::UInt64,
+    names::Ptr{UInt8},
+    names_len::UInt64,
+    bounds::Ptr{Float64},
+    n::UInt64,
+    out_table::Ptr{Ptr{Cvoid}},
+    out_job::Ptr{UInt64},
+)::Int32
 
 @foreign forcings_sample_release(sample::Ptr{Cvoid})::Cvoid
 @foreign forcings_sample_members(

@@ -8,16 +8,30 @@ const SampleOwner = Owned{typeof(forcings_sample_release)}
 
 A decoded variable, without a copy: an array over the library's memory, which it keeps. Dimensions are in Julia's order,
 the reverse of the file's: a variable `(time, lat, lon)` has the dimensions `(lon, lat)` in the sample of a time. A field
-is read-only; `Array(field)` is a copy of your own, and `copyto!(buffer, field)` fills one: a kernel that passes over the
-values many times is faster on that.
+is read-only; `Array(field)` is a copy of your own, and `copyto!(buffer, field)` fills one. Loops over a field are compiled
+as those over an `Array`.
 
-[`Forcings.dims`](@ref) names its dimensions, [`Forcings.attributes`](@ref) gives its attributes,
-[`Forcings.fileorder`](@ref) is the field in the file's order. After the sample it came from was released, by
-[`take!(f, group, k)`](@ref), a use is a `Forcings.ClosedError`.
+Dimensions may be named wherever an index is given; indices count from 1:
+
+- `field["lat" => 3, "lon" => 1:10]` copies, as indexing does; dimensions that are not named are whole
+- `view(field, "lat" => 3)` and `selectdim(field, "lat", 3)` are lazy, and know the names of the dimensions they keep
+- `size(field, "lat")` is the extent of one
+
+[`Forcings.dims`](@ref), [`Forcings.attributes`](@ref), [`Forcings.coordinate`](@ref) and [`Forcings.fileorder`](@ref) take
+fields and such views. After the sample it came from was released, by [`take!(f, group, k)`](@ref), a use is a
+`Forcings.ClosedError`.
+
+```julia
+file = joinpath(pkgdir(Forcings), "test", "data", "winds.nc")
+data = sample_at(Provider(file), DateTime(2001))
+u = data["uwnd"]
+south = view(u, "lat" => 1:2)
+Forcings.dims(south), Forcings.coordinate(south, "lat")
+```
 """
 struct Field{T, N} <: DenseArray{T, N}
-    start::Ptr{T}
-    extents::NTuple{N, Int}
+    # It keeps the library's memory by itself, so that a loop may use it alone.
+    array::Array{T, N}
     owner::SampleOwner
     member::Int
     name::String
@@ -27,8 +41,18 @@ end
     Forcings.Dataset
 
 The variables and coordinates of a sample: `data["uwnd"]` is a [`Forcings.Field`](@ref), or an array of `String`s for a
-text variable. `keys` lists the names, data variables first; [`Forcings.variables`](@ref) and [`Forcings.coords`](@ref)
-tell them apart, and [`Forcings.attributes`](@ref) gives those of the file. It is read-only.
+text variable. It is a collection of pairs like a dictionary, and read-only: `keys`, `values`, `haskey`, `get`, `length`,
+and iteration. The names are in the order of the file, data variables first; [`Forcings.variables`](@ref) and
+[`Forcings.coords`](@ref) tell them apart, and [`Forcings.attributes`](@ref) gives those of the file.
+
+```julia
+file = joinpath(pkgdir(Forcings), "test", "data", "winds.nc")
+data = sample_at(Provider(file), DateTime(2001))
+for (name, field) in data
+    size(field)
+end
+haskey(data, "uwnd"), Forcings.coords(data)
+```
 """
 struct Dataset
     owner::SampleOwner
@@ -38,38 +62,34 @@ end
 const FIELD_TYPES = Dict{Int32, DataType}(0 => Float64, 1 => Float32, 2 => Int64, 3 => Int32, 5 => Bool)
 const STRING_FIELD = 6
 
-function check_open(owner::SampleOwner)
-    isopen(owner) || throw(ClosedError("this sample was released; copy in the block what you need after it"))
-    return nothing
-end
+check_open(owner::SampleOwner) = owner.held.isopen ? nothing : throw_released()
+@noinline throw_released() = throw(ClosedError("this sample was released; copy in the block what you need after it"))
 
 function Base.size(f::Field)
     check_open(f.owner)
-    return f.extents
+    return size(f.array)
 end
 
 Base.IndexStyle(::Type{<:Field}) = IndexLinear()
 
 @inline function Base.getindex(f::Field, i::Int)
     @boundscheck checkbounds(f, i)
-    owner = f.owner
-    return GC.@preserve owner unsafe_load(f.start, i)
+    return @inbounds f.array[i]
 end
 
 Base.setindex!(::Field, _...) = throw(invalid("a field is read-only; change a copy of it: Array(field)"))
-Base.strides(f::Field{T, N}) where {T, N} = ntuple(i -> prod(f.extents[1:(i - 1)]), N)
+Base.strides(f::Field) = strides(f.array)
 Base.elsize(::Type{<:Field{T}}) where {T} = sizeof(T)
 Base.cconvert(::Type{Ptr{T}}, f::Field{T}) where {T} = f
 
 function Base.unsafe_convert(::Type{Ptr{T}}, f::Field{T}) where {T}
     check_open(f.owner)
-    return f.start
+    return pointer(f.array)
 end
 
 function Base.copyto!(target::Array{T}, f::Field{T}) where {T}
-    length(target) >= length(f) || throw(BoundsError(target, length(f)))
-    GC.@preserve target f unsafe_copyto!(pointer(target), pointer(f), length(f))
-    return target
+    check_open(f.owner)
+    return copyto!(target, f.array)
 end
 
 function Base.deepcopy_internal(::Field, ::IdDict)
@@ -78,19 +98,6 @@ end
 
 # Another process receives the values: an address means nothing there.
 Serialization.serialize(s::Serialization.AbstractSerializer, f::Field) = Serialization.serialize(s, Array(f))
-
-# Over the array that Julia's compiler knows best: element by element, keeping the owner alive costs a loop its vector
-# instructions.
-Base.mapreduce(op, reduce, f::Field; options...) = with_array(a -> mapreduce(op, reduce, a; options...), f)
-
-# Calls `g(array)` with an array over the field's memory, which must not escape.
-function with_array(g, f::Field)
-    owner = f.owner
-    GC.@preserve owner begin
-        check_open(owner)
-        return g(unsafe_wrap(Array, f.start, f.extents))
-    end
-end
 
 function Base.getindex(data::Dataset, name::AbstractString)
     found = find_field(data, name)
@@ -118,7 +125,10 @@ function find_field(data::Dataset, name)
 end
 
 function wrap_field(::Type{T}, start, extents::NTuple{N, Int}, data, name) where {T, N}
-    return Field{T, N}(Ptr{T}(start), extents, data.owner, data.member, name)
+    array = unsafe_wrap(Array, Ptr{T}(start), extents)
+    # Without elements there is no memory to keep.
+    isempty(array) || keep(data.owner, array)
+    return Field{T, N}(array, data.owner, data.member, name)
 end
 
 # One table about the variable `name`.
@@ -132,29 +142,12 @@ end
 texts(data, name) = sample_table(table -> table[:text], forcings_sample_strings, data, name)
 
 """
-    Forcings.dims(field) -> Vector{String}
-    Forcings.dims(data, name)
-
-The names of the dimensions, in Julia's order.
-"""
-dims(f::Field) = dims(Dataset(f.owner, f.member), f.name)
-dims(data::Dataset, name) = reverse(sample_table(table -> table[:dim], forcings_sample_dims, data, String(name)))
-
-"""
-    Forcings.fileorder(field)
-
-The field with its dimensions in the order of the file: a lazy permutation.
-"""
-fileorder(f::Field{T, N}) where {T, N} = PermutedDimsArray(f, ntuple(i -> N - i + 1, N))
-
-"""
     Forcings.attributes(field) -> Dict{String,Any}
     Forcings.attributes(data, name)
     Forcings.attributes(data)
 
 The attributes of a variable, or of the file: texts, numbers, or vectors of them.
 """
-attributes(f::Field) = attributes(Dataset(f.owner, f.member), f.name)
 attributes(data::Dataset, name = "") = sample_table(attributes_of, forcings_sample_attributes, data, String(name))
 
 function attributes_of(lines)
@@ -203,7 +196,12 @@ function field_names(data::Dataset)
     return with_tables(t -> (t[:name][.!t[:is_coord]], t[:name][t[:is_coord]]), table)
 end
 
+# The dimensions of a variable, in Julia's order, without a look at its values.
+dims(data::Dataset, name) = reverse(sample_table(table -> table[:dim], forcings_sample_dims, data, String(name)))
+
 Base.keys(data::Dataset) = vcat(field_names(data)...)
+Base.values(data::Dataset) = (data[name] for name in keys(data))
+Base.pairs(data::Dataset) = data
 Base.haskey(data::Dataset, name::AbstractString) = find_field(data, name) !== nothing
 Base.get(data::Dataset, name::AbstractString, default) = something(find_field(data, name), Some(default))
 Base.length(data::Dataset) = length(keys(data))

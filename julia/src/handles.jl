@@ -15,25 +15,50 @@ function Base.isopen(x::Managed)
     return open[] != 0
 end
 
-# A counted pointer of the library, given back once: by `release`, or when nothing refers to the owner any more.
-mutable struct Owned{F}
+# A counted pointer of the library, given back once: by `release`, or when neither its owner nor an array that keeps it is
+# used any more. It has no finalizer, so that those of others may refer to it (see `when_unused`).
+mutable struct Held{F}
     address::Threads.Atomic{UInt}
+    users::Threads.Atomic{Int}
     give_back::F
-    function Owned(pointer::Ptr{Cvoid}, give_back::F) where {F}
-        return finalizer(release, new{F}(Threads.Atomic{UInt}(UInt(pointer)), give_back))
-    end
+    # Read without synchronisation: a loop that asks for every element asks only once.
+    isopen::Bool
 end
 
 # May be called on any thread and any number of times; takes no lock and does not yield.
-function release(owned::Owned)
-    address = Threads.atomic_xchg!(owned.address, UInt(0))
-    address == 0 || owned.give_back(Ptr{Cvoid}(address))
+function release(held::Held)
+    held.isopen = false
+    address = Threads.atomic_xchg!(held.address, UInt(0))
+    address == 0 || held.give_back(Ptr{Cvoid}(address))
     return nothing
 end
 
-Base.isopen(owned::Owned) = owned.address[] != 0
+function leave(held::Held)
+    Threads.atomic_sub!(held.users, 1) == 1 && release(held)
+    return nothing
+end
+
+# Whom a counted pointer belongs to.
+mutable struct Owned{F}
+    held::Held{F}
+    function Owned(pointer::Ptr{Cvoid}, give_back::F) where {F}
+        held = Held{F}(Threads.Atomic{UInt}(UInt(pointer)), Threads.Atomic{Int}(1), give_back, true)
+        return finalizer(owned -> leave(owned.held), new{F}(held))
+    end
+end
+
+release(owned::Owned) = release(owned.held)
+
+# An array over memory of the pointer, which now stays at least as long as the array.
+function keep(owned::Owned, array::Array)
+    held = owned.held
+    GC.@preserve owned Threads.atomic_add!(held.users, 1)
+    return when_unused(() -> leave(held), array)
+end
+
+Base.isopen(owned::Owned) = owned.held.address[] != 0
 Base.cconvert(::Type{Ptr{Cvoid}}, owned::Owned) = owned
-Base.unsafe_convert(::Type{Ptr{Cvoid}}, owned::Owned) = Ptr{Cvoid}(owned.address[])
+Base.unsafe_convert(::Type{Ptr{Cvoid}}, owned::Owned) = Ptr{Cvoid}(owned.held.address[])
 
 # A handle or an address means nothing in another process, and a copy in this one would be closed with its original.
 const Native = Union{Managed, Owned}

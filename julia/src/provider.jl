@@ -2,14 +2,15 @@
 
 """
     Provider(source; format = "netcdf", times, time_dim, records_per_sample = 1, variables, select, group,
-             eltype = Float64, threads = 1, cache, auth_realm, name)
+             eltype = Float64, threads = 1, cache, auth_realm, name, store_access)
 
 Gridded files that answer [`sample_at`](@ref) on a known list of times. It may be used from any task and thread.
 
 - `source`: the path of a file, or a vector of paths whose records follow each other in time. Or URLs, which are fetched
   when a sample needs them and need `times` and a `cache`: one for all times, a vector with one for each time (the same
   for times that share a file), or a function from a time, as it was given, to its URL or path
-- `format`: `"netcdf"` (NetCDF-4 and classic files)
+- `format`: `"netcdf"` (NetCDF-4 and classic files), or `"zarr"` (versions 2 and 3): then a source is the folder or the URL
+  of a store, `variables` have to be named, and the records have no times but those given (a store without any is constant)
 - `times`: the times of the records, ascending, as `DateTime`s or as numbers. If the files have a time axis they are
   entries of it, as seconds since 1970 or as the axis' own numbers; otherwise one per record, in any unit. If not given,
   all entries of the time axis, by the CF conventions, as seconds since 1970 in the files' calendar
@@ -17,7 +18,7 @@ Gridded files that answer [`sample_at`](@ref) on a known list of times. It may b
 - `records_per_sample`: 1 for the record in force at a time, without its time dimension; 2 for a bracket, that record and
   the one of the next refresh time, see below
 - `variables`: the names of the variables to decode; all if not given
-- `select`: a [`DimWindow`](@ref)
+- `select`: a [`DimWindow`](@ref), or a selection in the wire form
 - `group`: the path of a group in the files instead of the root
 - `eltype`: `Float64` or `Float32`, the type of data variables that are floating-point numbers, packed ones included.
   `Float32` takes half the memory: values are computed in double precision and rounded once (to infinity beyond its
@@ -27,8 +28,10 @@ Gridded files that answer [`sample_at`](@ref) on a known list of times. It may b
 - `cache`: the [`Cache`](@ref) that URLs are fetched into
 - `auth_realm`: the realm whose credential the servers want
 - `name`: the name of the source, by which [`Forcings.clear!`](@ref) finds its files
+- `store_access`: how the objects of a Zarr store are had: `"cached"`, the only way there is
 
-Packed variables are unpacked (`scale_factor`, `add_offset`) and fill values become NaN, as the CF conventions say.
+Packed variables are unpacked (`scale_factor`, `add_offset`) and fill values become NaN, as the CF conventions say; not so in
+Zarr stores, whose numbers are read as they are stored.
 
 A bracket keeps the time dimension, with extent 2, where a variable has it; the second record may lie in the next file. The
 coordinate of that dimension holds the two times: seconds since 1970 in the calendar of the data, as its attributes
@@ -68,6 +71,7 @@ function Provider(
     cache = nothing,
     auth_realm = nothing,
     name = nothing,
+    store_access = nothing,
     unknown...,
 )
     isempty(unknown) || throw(unknown_option(first(keys(unknown))))
@@ -91,6 +95,7 @@ function Provider(
         cache = cache === nothing ? nothing : cache.handle,
         auth_realm = auth_realm,
         name = name,
+        store_access = store_access,
     ))
     handle = Ref{UInt64}(0)
     GC.@preserve options cache background(job -> forcings_provider_open(options, sizeof(options), handle, job))
@@ -98,7 +103,7 @@ function Provider(
 end
 
 const PROVIDER_OPTIONS = "format, times, time_dim, records_per_sample, variables, select, group, eltype, threads, cache, " *
-    "auth_realm, name"
+    "auth_realm, name, store_access"
 
 unknown_option(name) = invalid("a Provider has no option $name; its options are $PROVIDER_OPTIONS")
 
@@ -203,28 +208,6 @@ function sample(call, arguments...)
     return Dataset(Owned(pointer[], forcings_sample_release), 0)
 end
 
-"""
-    with_window(provider, window::DimWindow) -> Provider
-
-A provider of the same files that reads only `window`; the files are read no more than that needs. The original is
-unchanged.
-
-Throws `Forcings.SelectionError` when the provider has a window already, the window names the time dimension, or no
-variable has one of its dimensions (this may be found only by the first sample).
-"""
-function with_window(p::Provider, window)
-    text, handle = json(window_object(window)), Ref{UInt64}(0)
-    check(forcings_provider_with_window(p, text, sizeof(text), handle))
-    return Provider(handle[], p.files)
-end
-
-"""
-    Forcings.supports_selection(provider) -> Bool
-
-Whether [`with_window`](@ref) works for this provider.
-"""
-supports_selection(p::Provider) = describe(p).supports_selection
-
 function describe(p::Provider)
     table = Ref{Ptr{Cvoid}}(C_NULL)
     check(forcings_provider_describe(p, table))
@@ -239,7 +222,8 @@ end
 
 Fetches the files of the times in force from `from` to before `to` into the provider's [`Cache`](@ref), and decodes
 nothing; offline, checks that they are there. For brackets that includes the file of the next time behind them. Returns
-their number; local files count as none.
+their number; local files count as none. Of a Zarr store it fetches the chunks that the samples need, counted anew for each
+of them; of one that never changes, whatever the times.
 
 Throws `Forcings.CacheMissError`, `Forcings.TransportError`, `Forcings.NotFoundError`, `Forcings.IntegrityError`.
 """

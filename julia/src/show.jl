@@ -80,42 +80,6 @@ function Base.show(io::IO, sample::Sample)
     return nothing
 end
 
-function Base.show(io::IO, data::Dataset)
-    isopen(data.owner) || return print(io, "Dataset(closed)")
-    print(io, "Dataset(", join(repr.(keys(data)), ", "), ")")
-    return nothing
-end
-
-function Base.show(io::IO, ::MIME"text/plain", data::Dataset)
-    isopen(data.owner) || return print(io, "Dataset(closed)")
-    print(io, "Dataset")
-    for (title, names) in (("variables", variables(data)), ("coordinates", coords(data)))
-        isempty(names) || print(io, "\n  ", title)
-        for name in names
-            print(io, "\n    ", name, "(", join(extents_of(data, name), ", "), ") ", eltype(data[name]))
-        end
-    end
-    return nothing
-end
-
-extents_of(data, name) = ["$dim = $n" for (dim, n) in zip(dims(data, name), size(data[name]))]
-
-# The array printing of Base asks for this line.
-function Base.summary(io::IO, f::Field)
-    isopen(f.owner) || return print(io, "Field(closed)")
-    print(io, Base.dims2string(size(f)), " Field{", eltype(f), "} ", f.name, "(", join(dims(f), ", "), ")")
-    return nothing
-end
-
-Base.show(io::IO, f::Field) = isopen(f.owner) ?
-    invoke(show, Tuple{IO, AbstractArray}, io, f) :
-    print(io, "Field(closed)")
-
-function Base.show(io::IO, mime::MIME"text/plain", f::Field)
-    isopen(f.owner) || return print(io, "Field(closed)")
-    return invoke(show, Tuple{IO, MIME"text/plain", AbstractArray}, io, mime, f)
-end
-
 function Base.show(io::IO, o::Owner)
     print(io, "Owner(", o.id, ", ", repr(o.type))
     print(io, o.category === :component ? ")" : "; category = $(repr(o.category)))")

@@ -107,18 +107,103 @@ end
     @test line(p) == "Provider(\"winds.nc\", 12 times)"
     @test occursin("from 2001-01-01T00:00:00 to 2001-01-03T18:00:00", repl(p))
     @test line(Provider([WINDS])) == line(p)
-    data = sample_at(p, refresh_times(p)[1])
-    @test startswith(line(data), "Dataset(\"uwnd\", \"temp\"")
-    @test occursin("temp(lon = 6, lat = 4, lev = 3) Float64", repl(data))
-    @test occursin("coordinates\n    lev(lev = 3)", repl(data))
-    f = data["gusts"]
-    @test repl(f) == "6-element Field{Int32} gusts(lon):\n 0\n 1\n 2\n 3\n 4\n 5"
-    @test startswith(repl(data["uwnd"]), "6×4 Field{Float64} uwnd(lon, lat):\n")
-    @test line(f) == "Int32[0, 1, 2, 3, 4, 5]"
     close(p)
     @test line(p) == repl(p) == "Provider(closed)"
     @test line(DimWindow("lon" => [1, 0], "lat" => (1, 3), "lev" => :all)) ==
         "DimWindow(\"lat\" => (1, 3), \"lev\" => :all, \"lon\" => [1, 0])"
+end
+
+@testset "datasets" begin
+    data = sample_at(Provider(WINDS), DateTime(2001))
+    names = ["uwnd", "temp", "gusts", "crest", "lat_bounds", "station", "lev", "lat", "lon"]
+    @test line(data) == "Dataset($(join(repr.(names), ", ")))"
+    @test repl(data) ==
+        rstrip(
+            """
+    Dataset with 6 variables and 3 coordinates
+      dimensions
+        lon   6
+        lat   4
+        lev   3
+        edge  2
+      coordinates
+        lev  Float64  1000.0 … 500.0
+        lat  Float64  0.0 … 30.0
+        lon  Float64  0.0 … 75.0
+      variables
+        uwnd        lon × lat        Float64  m s-1
+        temp        lon × lat × lev  Float64
+        gusts       lon              Int32
+        crest       lon × lat        Float64
+        lat_bounds  edge × lat       Float64
+        station     lat              String
+      attributes
+        levels  [1, 2, 3]
+        title   test data
+    """,
+        )
+    screen(io, size...) = IOContext(IOContext(io, :limit => true), :displaysize => size)
+    small = split(sprint(io -> show(screen(io, 12, 30), MIME("text/plain"), data)), '\n')
+    @test length(small) == 9 && small[end] == "  ⋮" && small[8] == "    lev  Float64  1000.0 … 50…"
+    @test all(text -> textwidth(text) <= 30, small[2:end])
+    short = sprint(io -> show(screen(io, 12, 30), data))
+    @test short == "Dataset(\"uwnd\", \"temp\", \"gust…"
+end
+
+@testset "fields" begin
+    data = sample_at(Provider(WINDS), DateTime(2001))
+    @test repl(data["gusts"]) ==
+        rstrip(
+            """
+    6-element Field{Int32} gusts(lon)
+      lon  6  0.0 … 75.0
+      values
+     0
+     1
+     2
+     3
+     4
+     5""",
+        )
+    @test line(data["gusts"]) == "Int32[0, 1, 2, 3, 4, 5]"
+    text = repl(data["uwnd"])
+    @test startswith(
+        text,
+        rstrip(
+            """
+    6×4 Field{Float64} uwnd(lon, lat)
+      lon  6  0.0 … 75.0
+      lat  4  0.0 … 30.0
+      _FillValue    -32768
+      add_offset    1.0
+      scale_factor  0.01
+      units         m s-1
+      values
+     1.0   1.1   1.2   1.3
+    """,
+        ),
+    )
+    @test length(split(text, '\n')) == 14
+    globe = materialize(Provider(joinpath(DATA, "globe.nc")))
+    @test startswith(
+        repl(globe["v_west"]),
+        "8-element Field{Int32} v_west(west)\n  west  8  -180.0 … 135.0  degrees_east\n",
+    )
+    # The head and the values share a small screen.
+    screen(io, size...) = IOContext(IOContext(io, :limit => true), :displaysize => size)
+    shown(size...) = split(sprint(io -> show(screen(io, size...), MIME("text/plain"), data["uwnd"])), '\n')
+    @test length(shown(24, 80)) <= 24 && length(shown(12, 40)) <= 14
+    @test shown(8, 30)[1:5] ==
+        [
+            "6×4 Field{Float64} uwnd(lon, lat)",
+            "  lon  6  0.0 … 75.0",
+            "  lat  4  0.0 … 30.0",
+            "  _FillValue    -32768",
+            "  ⋮",
+        ]
+    none = sample_at(with_window(Provider(WINDS), DimWindow("lat" => [])), DateTime(2001))
+    @test startswith(repl(none["uwnd"]), "6×0 Field{Float64} uwnd(lon, lat)\n  lon  6  0.0 … 75.0\n  lat  0\n")
+    @test occursin("lat  Float64\n", repl(none))
 end
 
 @testset "groups and epochs" begin

@@ -1,4 +1,4 @@
-"""Writes winds.nc, coarse.nc, fixed.nc and damaged.nc, the files of the Julia tests. Needs netCDF4 and numpy:
+"""Writes winds.nc, coarse.nc, fixed.nc, globe.nc and damaged.nc, the files of the Julia tests. Needs netCDF4 and numpy:
 
     python3 julia/test/data/make.py
 
@@ -11,7 +11,8 @@ latitude and longitude, from 0:
     lat_bounds, station (texts), lev, lat, lon do not change with time
     price  (coarse.nc) float64 100 t + i;    height (fixed.nc) float64 10 j + i
 The time axis of winds.nc has 12 steps of 6 h from 2001-01-01, that of coarse.nc 3 steps of 24 h from there; fixed.nc has
-none. In damaged.nc, int32 load = 1000 t + i over 6 hours, the compressed bytes of the third hour are overwritten.
+none. globe.nc has longitudes of several kinds (east, west, twice, part), and along each an int32 v_east, ... = i. In
+damaged.nc, int32 load = 1000 t + i over 6 hours, the compressed bytes of the third hour are overwritten.
 """
 
 import pathlib
@@ -83,6 +84,25 @@ def write_fixed(path):
         nc.createVariable("height", "f8", ("lat", "lon"))[:] = 10.0 * j + i
 
 
+def write_globe(path):
+    axes = dict(
+        east=np.arange(0, 360, 45),
+        west=np.arange(-180, 180, 45),
+        twice=np.arange(0, 361, 90),
+        part=np.array([-20, 0, 20]),
+    )
+    with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC") as nc:
+        for name, values in axes.items():
+            nc.createDimension(name, len(values))
+            longitude = nc.createVariable(name, "f4", (name,))
+            if name == "twice":
+                longitude.standard_name = "longitude"
+            else:
+                longitude.units = "degrees_east"
+            longitude[:] = values
+            nc.createVariable(f"v_{name}", "i4", (name,))[:] = np.arange(len(values))
+
+
 def write_damaged(path):
     nt, ni = 6, 40
     t, i = grid((nt, ni))
@@ -103,4 +123,5 @@ def write_damaged(path):
 write_winds(HERE / "winds.nc")
 write_coarse(HERE / "coarse.nc")
 write_fixed(HERE / "fixed.nc")
+write_globe(HERE / "globe.nc")
 write_damaged(HERE / "damaged.nc")

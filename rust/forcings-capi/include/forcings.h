@@ -363,11 +363,13 @@ int32_t forcings_store_state(uint64_t store,
                              uint64_t *out_series,
                              uint8_t *out_in_transaction);
 
-// Opens a provider. `options` is JSON: `files` (paths or URLs), `format` (`"netcdf"`), `variables` (names; none for all),
-// and optionally `times`, `time_dim`, `select` (a selection in its wire form), `group`, `records_per_sample` (1, or 2 for
-// a bracket), `eltype` of floating-point data variables (`"float64"`, `"float32"`), `threads` that share one large
-// variable (1); for URLs `cache` (the handle of one), `auth_realm` and `name` (of the source, for the cache). URLs need
-// `times`, and nothing is fetched here. An option that is none of these is refused. See `out_job` above.
+// Opens a provider. `options` is JSON: `files` (paths or URLs), `format` (`"netcdf"`, or `"zarr"` for the folders or URLs
+// of stores), `variables` (names; none for all, but a store cannot be listed), and optionally `times`, `time_dim`,
+// `select` (a selection in its wire form), `group`, `records_per_sample` (1, or 2 for a bracket), `eltype` of
+// floating-point data variables (`"float64"`, `"float32"`), `threads` that share one large variable (1); for URLs `cache`
+// (the handle of one), `auth_realm`, `name` (of the source, for the cache) and `store_access` (`"cached"`). URLs need
+// `times`, unless they are of one Zarr store, and nothing is fetched here. An option that is none of these is refused. See
+// `out_job` above.
 int32_t forcings_provider_open(const uint8_t *options,
                                uint64_t options_len,
                                uint64_t *out_provider,
@@ -418,12 +420,6 @@ int32_t forcings_provider_prefetch(uint64_t provider,
                                    double to,
                                    uint64_t *out_files,
                                    uint64_t *out_job);
-
-// A provider of the same files that reads only `window`, a selection in its wire form.
-int32_t forcings_provider_with_window(uint64_t provider,
-                                      const uint8_t *window,
-                                      uint64_t window_len,
-                                      uint64_t *out_provider);
 
 // Builds a reader of static series. `options` is JSON: `filter` (see `forcings_store_list`), `start` (a bound, see
 // `forcings_store_read`) and `extent` (a number of steps) for a window, `readahead` in bytes. See `out_job` above.
@@ -769,6 +765,34 @@ int32_t forcings_store_transform(uint64_t store,
                                  uint64_t *out_sources,
                                  struct ForcingsTable **out_table,
                                  uint64_t *out_job);
+
+// A provider of the same files that reads only `window`, a selection in its wire form.
+int32_t forcings_provider_with_window(uint64_t provider,
+                                      const uint8_t *window,
+                                      uint64_t window_len,
+                                      uint64_t *out_provider);
+
+// Decodes the data in force at `t` under each window of a list, which is JSON: selections in their wire form. The sample
+// has one member for each window, in their order, as `forcings_provider_with_window` and `forcings_provider_sample_at`
+// would give it; what they have in common is decoded once. See `out_job` above.
+int32_t forcings_provider_sample_windows_at(uint64_t provider,
+                                            double t,
+                                            const uint8_t *windows,
+                                            uint64_t windows_len,
+                                            struct ForcingsSample **out_sample,
+                                            uint64_t *out_job);
+
+// Finds the cells whose coordinates lie in closed intervals: `names` is a JSON list of coordinates, `bounds` has a lower
+// and an upper one for each. A longitude goes east from the first to the second. The table has one row for each
+// coordinate: `dim`, and in `indices` the cells, counted from 0, unless they are those of `start` up to, not including,
+// `stop`. Opens the file of the first refresh time, and fetches it if it is behind a URL. See `out_job` above.
+int32_t forcings_provider_coord_window(uint64_t provider,
+                                       const uint8_t *names,
+                                       uint64_t names_len,
+                                       const double *bounds,
+                                       uint64_t n,
+                                       struct ForcingsTable **out_table,
+                                       uint64_t *out_job);
 
 #ifdef __cplusplus
 }  // extern "C"

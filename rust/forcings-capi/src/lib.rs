@@ -33,6 +33,7 @@ mod store;
 mod summary;
 mod table;
 mod transform;
+mod windows;
 mod wire;
 
 pub use cache::{
@@ -58,7 +59,7 @@ pub use maintenance::{
 pub use provider::{
     forcings_provider_close, forcings_provider_describe, forcings_provider_materialize, forcings_provider_open,
     forcings_provider_peek, forcings_provider_prefetch, forcings_provider_refresh, forcings_provider_sample_at,
-    forcings_provider_times, forcings_provider_with_window,
+    forcings_provider_times,
 };
 pub use reader::{
     forcings_buffer_release, forcings_reader_build, forcings_reader_close, forcings_reader_columns,
@@ -85,6 +86,7 @@ pub use summary::{
 };
 pub use table::{forcings_table_column, forcings_table_free, forcings_table_size, ForcingsTable};
 pub use transform::forcings_store_transform;
+pub use windows::{forcings_provider_coord_window, forcings_provider_sample_windows_at, forcings_provider_with_window};
 
 /// The version of this interface: `major * 65536 + minor`. Another major version is another interface; a larger
 /// minor version only adds.

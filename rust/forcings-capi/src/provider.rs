@@ -28,6 +28,7 @@ impl Object for ProviderObject {
 struct ProviderObjectOptions {
     files: Vec<std::path::PathBuf>,
     format: String,
+    store_access: Option<String>,
     times: Option<Vec<f64>>,
     time_dim: Option<String>,
     variables: Vec<String>,
@@ -48,11 +49,13 @@ enum Eltype {
     Float32,
 }
 
-/// Opens a provider. `options` is JSON: `files` (paths or URLs), `format` (`"netcdf"`), `variables` (names; none for all),
-/// and optionally `times`, `time_dim`, `select` (a selection in its wire form), `group`, `records_per_sample` (1, or 2 for
-/// a bracket), `eltype` of floating-point data variables (`"float64"`, `"float32"`), `threads` that share one large
-/// variable (1); for URLs `cache` (the handle of one), `auth_realm` and `name` (of the source, for the cache). URLs need
-/// `times`, and nothing is fetched here. An option that is none of these is refused. See `out_job` above.
+/// Opens a provider. `options` is JSON: `files` (paths or URLs), `format` (`"netcdf"`, or `"zarr"` for the folders or URLs
+/// of stores), `variables` (names; none for all, but a store cannot be listed), and optionally `times`, `time_dim`,
+/// `select` (a selection in its wire form), `group`, `records_per_sample` (1, or 2 for a bracket), `eltype` of
+/// floating-point data variables (`"float64"`, `"float32"`), `threads` that share one large variable (1); for URLs `cache`
+/// (the handle of one), `auth_realm`, `name` (of the source, for the cache) and `store_access` (`"cached"`). URLs need
+/// `times`, unless they are of one Zarr store, and nothing is fetched here. An option that is none of these is refused. See
+/// `out_job` above.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_provider_open(
     options: *const u8,
@@ -69,6 +72,7 @@ pub unsafe extern "C" fn forcings_provider_open(
             let options = ProviderOptions {
                 files: o.files,
                 format: o.format,
+                store_access: o.store_access,
                 times: o.times,
                 time_dim: o.time_dim,
                 variables: o.variables,
@@ -223,24 +227,6 @@ pub unsafe extern "C" fn forcings_provider_prefetch(
     })
 }
 
-/// A provider of the same files that reads only `window`, a selection in its wire form.
-#[no_mangle]
-pub unsafe extern "C" fn forcings_provider_with_window(
-    provider: u64,
-    window: *const u8,
-    window_len: u64,
-    out_provider: *mut u64,
-) -> i32 {
-    guard("forcings_provider_with_window", || {
-        // SAFETY: the caller passes a writable pointer and a text, as the header asks.
-        let (out, window) =
-            unsafe { (Out::new("out_provider", out_provider)?, input::text("window", window, window_len)?) };
-        let window = Selection::from_json(window)?;
-        out.set(insert(get(provider)?.0.with_window(window)?));
-        Ok(())
-    })
-}
-
 /// A call that gives a sample.
 ///
 /// # Safety
@@ -263,9 +249,10 @@ unsafe fn decode(
 }
 
 /// The anchor of data that do not depend on time.
-const NO_ANCHOR: f64 = 0.0;
+pub(crate) const NO_ANCHOR: f64 = 0.0;
 
-fn anchor(provider: &Provider, t: f64) -> Result<f64> {
+/// The anchor of a sample.
+pub(crate) fn anchor(provider: &Provider, t: f64) -> Result<f64> {
     if provider.is_const() {
         Ok(NO_ANCHOR)
     } else {
@@ -273,10 +260,10 @@ fn anchor(provider: &Provider, t: f64) -> Result<f64> {
     }
 }
 
-fn insert(provider: Provider) -> u64 {
+pub(crate) fn insert(provider: Provider) -> u64 {
     handle::insert(Arc::new(ProviderObject(provider)))
 }
 
-fn get(provider: u64) -> Result<Arc<ProviderObject>> {
+pub(crate) fn get(provider: u64) -> Result<Arc<ProviderObject>> {
     handle::get(provider)
 }

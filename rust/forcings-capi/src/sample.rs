@@ -38,6 +38,12 @@ impl ForcingsSample {
         ForcingsSample { members: vec![Member { data, anchor, changed: true }], time: anchor }
     }
 
+    /// The data of one provider under several windows.
+    pub(crate) fn several(data: Vec<Arc<Dataset>>, anchor: f64) -> Self {
+        let member = |data| Member { data, anchor, changed: true };
+        ForcingsSample { members: data.into_iter().map(member).collect(), time: anchor }
+    }
+
     /// An epoch of a group.
     pub(crate) fn epoch(epoch: &EpochSample) -> Self {
         let member = |sample: &forcings::prefetch::Sample| Member {

@@ -7,6 +7,7 @@ use super::layout::Layout;
 use super::lock::Locks;
 use super::manifest::Manifest;
 use super::options::CacheOptions;
+use super::permits::{Permit, Permits};
 use super::request::{judge, Entry, Origin, Request, Verdict};
 use super::staging::Staging;
 use super::transport::{canonical_path, Ask, Failure, Reply, Transports, Validators};
@@ -30,6 +31,8 @@ pub(super) struct Inner {
     pub(super) offline: bool,
     pub(super) locks: Locks,
     pub(super) memo: DigestMemo,
+    permits: Permits,
+    direct_stores: bool,
     verify: bool,
     recheck_files: bool,
     max_file_bytes: u64,
@@ -66,12 +69,15 @@ impl Cache {
     /// Opens the cache with all its options.
     ///
     /// # Errors
-    /// `InvalidParameter` for a root that is not absolute, `Io` and `Format` for a file of certificate authorities that
+    /// `InvalidParameter` for a root that is not absolute and for a `fetch_concurrency` of 0, `Io` and `Format` for a file of certificate authorities that
     /// cannot be used.
     pub fn with_options(options: CacheOptions) -> Result<Self> {
         if !options.root.is_absolute() {
             let root = options.root.display();
             return Err(Error::invalid(format!("the cache root {root} is not an absolute path")));
+        }
+        if options.fetch_concurrency == 0 {
+            return Err(Error::invalid("fetch_concurrency is 0; at least one object is fetched at a time"));
         }
         let transports = if options.offline { Transports::default() } else { Transports::new(&options)? };
         Ok(Cache(Arc::new(Inner {
@@ -79,6 +85,8 @@ impl Cache {
             offline: options.offline,
             locks: Locks::default(),
             memo: DigestMemo::default(),
+            permits: Permits::new(options.fetch_concurrency),
+            direct_stores: options.direct_stores,
             verify: options.verify,
             recheck_files: options.recheck_files,
             max_file_bytes: options.max_file_bytes,
@@ -96,6 +104,21 @@ impl Cache {
     /// Whether nothing is fetched or written.
     pub fn is_offline(&self) -> bool {
         self.0.offline
+    }
+
+    /// How many objects of stores are fetched at a time.
+    pub(crate) fn fetch_concurrency(&self) -> usize {
+        self.0.permits.total()
+    }
+
+    /// The right to fetch one object of a store, once it is free. Offline nothing is fetched, and nobody waits.
+    pub(crate) fn fetch_permit(&self) -> Option<Permit<'_>> {
+        (!self.0.offline).then(|| self.0.permits.acquire())
+    }
+
+    /// Whether the environment asks for stores that are read past the cache.
+    pub(crate) fn wants_direct_stores(&self) -> bool {
+        self.0.direct_stores
     }
 
     pub(super) fn inner(&self) -> &Inner {

@@ -13,6 +13,7 @@ mod layout;
 mod lock;
 mod manifest;
 mod options;
+mod permits;
 mod request;
 mod staging;
 mod transport;

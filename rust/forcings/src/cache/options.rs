@@ -20,6 +20,10 @@ pub struct CacheOptions {
     pub max_file_bytes: u64,
     /// How HTTP servers are talked to.
     pub http: HttpOptions,
+    /// How many objects of stores (Zarr) are fetched at a time, at least 1.
+    pub fetch_concurrency: usize,
+    /// Whether `EARTHSCIIO_STORE_ACCESS` asks to read such stores without storing anything, which this build cannot.
+    pub direct_stores: bool,
     /// The region of `s3://` buckets.
     pub s3_region: String,
     /// What `$EARTHSCIDATADIR` in a `file://` URL stands for.
@@ -66,6 +70,8 @@ impl CacheOptions {
             verify: false,
             recheck_files: true,
             max_file_bytes: 1 << 40,
+            fetch_concurrency: 16,
+            direct_stores: false,
             http: HttpOptions::default(),
             s3_region: "us-east-2".into(),
             data_dir: None,
@@ -75,8 +81,8 @@ impl CacheOptions {
 
     /// What the environment says, except for what is given: the root from `EARTHSCIDATADIR` (else
     /// `/scratch.local/<user>/earthsci-cache`), `offline` from `EARTHSCI_OFFLINE`, and further `EARTHSCI_REVALIDATE_FILE`,
-    /// `EARTHSCIIO_HTTP_CONNECT_TIMEOUT_SECS`, `EARTHSCIIO_HTTP_READ_TIMEOUT_SECS`, `EARTHSCI_S3_REGION`, `AWS_REGION`,
-    /// `SSL_CERT_FILE`, `CDSAPI_KEY` and `CDSAPI_URL`.
+    /// `EARTHSCIIO_HTTP_CONNECT_TIMEOUT_SECS`, `EARTHSCIIO_HTTP_READ_TIMEOUT_SECS`, `EARTHSCIIO_FETCH_CONCURRENCY`,
+    /// `EARTHSCIIO_STORE_ACCESS`, `EARTHSCI_S3_REGION`, `AWS_REGION`, `SSL_CERT_FILE`, `CDSAPI_KEY` and `CDSAPI_URL`.
     ///
     /// # Errors
     /// `InvalidParameter` for a value that is not of its kind, and when no root is known.
@@ -120,7 +126,20 @@ impl CacheOptions {
             get(name).is_some_and(|value| words.contains(&value.trim().to_ascii_lowercase().as_str()))
         };
         let options = CacheOptions::at(root);
+        let fetch_concurrency = match get("EARTHSCIIO_FETCH_CONCURRENCY") {
+            None => options.fetch_concurrency,
+            Some(text) => match text.trim().parse::<usize>() {
+                Ok(number) => number.clamp(1, 64),
+                Err(_) => {
+                    return Err(Error::invalid(format!(
+                        "EARTHSCIIO_FETCH_CONCURRENCY is \"{text}\", not a whole number"
+                    )))
+                }
+            },
+        };
         Ok(CacheOptions {
+            fetch_concurrency,
+            direct_stores: one_of("EARTHSCIIO_STORE_ACCESS", &["direct"]),
             offline: offline.unwrap_or_else(|| one_of("EARTHSCI_OFFLINE", &["1", "true", "yes"])),
             recheck_files: !one_of("EARTHSCI_REVALIDATE_FILE", &["0", "false", "no", "off"]),
             s3_region: get("EARTHSCI_S3_REGION").or_else(|| get("AWS_REGION")).unwrap_or(options.s3_region),

@@ -54,6 +54,16 @@ impl Codecs {
         })
     }
 
+    /// A gzip member; returns the bytes that it holds.
+    pub(crate) fn gzip(&mut self, from: &[u8], to: &mut [u8]) -> Decoded<usize> {
+        self.zlib.gzip_decompress(from, to).map_err(|e| match e {
+            DecompressionError::InsufficientSpace => {
+                CodecError::damaged(format!("it inflates to more than the {} bytes that are expected", to.len()))
+            }
+            DecompressionError::BadData => CodecError::damaged("its gzip stream is damaged"),
+        })
+    }
+
     /// Zstandard frames; returns the bytes that they hold.
     pub(crate) fn zstd(&mut self, from: &[u8], to: &mut [u8]) -> Decoded<usize> {
         let decoder = match &mut self.zstd {
@@ -83,7 +93,7 @@ impl Codecs {
 }
 
 /// A buffer of exactly `len` bytes that only grows, so that it is not cleared for every block.
-pub(super) fn room(buffer: &mut Vec<u8>, len: usize) -> Decoded<&mut [u8]> {
+pub(crate) fn room(buffer: &mut Vec<u8>, len: usize) -> Decoded<&mut [u8]> {
     if buffer.len() < len {
         let missing = len - buffer.len();
         if buffer.try_reserve_exact(missing).is_err() {

@@ -1,6 +1,7 @@
 //! A layout seen as a grid of equal blocks: where each lies, and how its elements follow each other. Contiguous data
 //! are cut into blocks of about a MiB, so that several threads can share them.
 
+use super::stored::{strides, StoredChunks};
 use super::{AxisRead, ByteSource, ChunkEntry, ChunkTable, Filter, Layout};
 use crate::{Error, Result};
 
@@ -43,6 +44,8 @@ pub(super) enum Place<'a> {
     Memory(&'a [u8]),
     /// It has to be decoded as a whole.
     Filtered { chunk: usize, entry: ChunkEntry },
+    /// In an object of a store.
+    Stored,
     /// Nowhere: its cells hold the fill value.
     Absent,
 }
@@ -51,6 +54,7 @@ enum Kind<'a> {
     Plain(u64),
     Memory(&'a [u8]),
     Chunked(&'a ChunkTable),
+    Stored(&'a StoredChunks),
     Absent,
 }
 
@@ -79,6 +83,10 @@ impl<'a> Blocks<'a> {
                 check_table(subject, table)?;
                 (Kind::Chunked(table), &table.chunk_shape[..])
             }
+            Layout::Stored(stored) => {
+                check_stored(subject, stored)?;
+                (Kind::Stored(stored), &stored.chunk_shape[..])
+            }
         };
         let mut stride = width;
         let mut axes = vec![BlockAxis { axis: 0, extent: 1, unit: 1, stride }; extents.len().max(1)];
@@ -88,6 +96,10 @@ impl<'a> Blocks<'a> {
         }
         if let (Layout::Records { stride, .. }, Some(first)) = (subject.layout, axes.first_mut()) {
             first.stride = *stride;
+        }
+        if let Kind::Stored(stored) = kind {
+            let (strides, _) = strides(stored, width).ok_or_else(too_large)?;
+            axes.iter_mut().zip(strides).for_each(|(axis, stride)| axis.stride = stride);
         }
         let bytes = usize::try_from(stride).map_err(|_| too_large())?;
         match kind {
@@ -103,8 +115,11 @@ impl<'a> Blocks<'a> {
             }
             _ => {}
         }
-        join(&mut axes, subject.shape, reads);
-        if !matches!(kind, Kind::Chunked(_)) {
+        // The objects of a store are found by the coordinates of all axes.
+        if !matches!(kind, Kind::Stored(_)) {
+            join(&mut axes, subject.shape, reads);
+        }
+        if !matches!(kind, Kind::Chunked(_) | Kind::Stored(_)) {
             let mut room = (BLOCK_BYTES / width).max(1);
             for axis in axes.iter_mut().rev() {
                 axis.extent = axis.extent.clamp(1, room);
@@ -119,11 +134,12 @@ impl<'a> Blocks<'a> {
     /// # Errors
     /// `Format` for an unfiltered chunk of a wrong size or beyond the end of the source.
     pub(super) fn place(&self, coords: &[u64], subject: &Subject) -> Result<Place<'a>> {
-        let start: u64 = self.axes.iter().zip(coords).map(|(a, c)| c * a.extent * a.stride).sum();
+        let start = || self.axes.iter().zip(coords).map(|(a, c)| c * a.extent * a.stride).sum::<u64>();
         match self.kind {
             Kind::Absent => Ok(Place::Absent),
-            Kind::Plain(offset) => Ok(Place::Plain(offset + start)),
-            Kind::Memory(bytes) => Ok(Place::Memory(&bytes[start as usize..])),
+            Kind::Stored(_) => Ok(Place::Stored),
+            Kind::Plain(offset) => Ok(Place::Plain(offset + start())),
+            Kind::Memory(bytes) => Ok(Place::Memory(&bytes[start() as usize..])),
             Kind::Chunked(table) => {
                 let chunk = coords.iter().zip(&table.grid).fold(0, |n, (c, g)| n * *g as usize + *c as usize);
                 let entry = table.entries[chunk];
@@ -151,8 +167,16 @@ impl<'a> Blocks<'a> {
     /// The bytes that have to be moved to read `selected` bytes from `touched` blocks.
     pub(super) fn work(&self, touched: usize, selected: usize) -> usize {
         match self.kind {
-            Kind::Chunked(_) => self.bytes.saturating_mul(touched),
+            Kind::Chunked(_) | Kind::Stored(_) => self.bytes.saturating_mul(touched),
             _ => selected,
+        }
+    }
+
+    /// The chunks in objects of a store, if they are.
+    pub(super) fn stored(&self) -> Option<&'a StoredChunks> {
+        match self.kind {
+            Kind::Stored(stored) => Some(stored),
+            _ => None,
         }
     }
 
@@ -191,6 +215,25 @@ fn check_table(subject: &Subject, table: &ChunkTable) -> Result<()> {
         subject.damaged(format_args!(
             "chunks of shape {chunk_shape:?} in a grid of {grid:?} with {} entries do not cover its shape {:?}",
             entries.len(),
+            subject.shape
+        ))
+    })
+}
+
+fn check_stored(subject: &Subject, stored: &StoredChunks) -> Result<()> {
+    let StoredChunks { chunk_shape, order, objects } = stored;
+    let rank = subject.shape.len();
+    let mut axes = order.clone();
+    axes.sort_unstable();
+    let per_object = objects.chunks_per_object();
+    let fits = chunk_shape.len() == rank
+        && !chunk_shape.contains(&0)
+        && axes.iter().copied().eq(0..rank)
+        && per_object.len() == rank
+        && !per_object.contains(&0);
+    fits.then_some(()).ok_or_else(|| {
+        subject.damaged(format_args!(
+            "chunks of shape {chunk_shape:?} in the order {order:?}, {per_object:?} in an object, do not fit its shape {:?}",
             subject.shape
         ))
     })

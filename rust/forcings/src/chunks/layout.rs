@@ -1,6 +1,7 @@
 //! Where the elements of one variable lie in its file.
 
 use super::scale_offset::ScaleOffset;
+use super::StoredChunks;
 
 /// One step of a chunk's filter pipeline, in the order in which the writer applied it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,6 +87,8 @@ pub enum Layout {
     },
     /// Chunks.
     Chunked(ChunkTable),
+    /// Chunks in objects of a store, which are no part of the source.
+    Stored(StoredChunks),
     /// Nothing was ever written: every cell holds the fill value.
     Unallocated,
 }

@@ -15,6 +15,7 @@ mod read;
 mod scale_offset;
 mod shuffle;
 mod source;
+mod stored;
 mod szip;
 mod zlib;
 
@@ -23,6 +24,7 @@ pub use encode::{encode_chunk, EncodeFilter};
 pub use filters::{check_expansion, decode_chunk, fetch_chunk, is_filtered, ChunkSite, Scratch};
 pub use layout::{ChunkEntry, ChunkTable, Filter, Layout};
 pub use pipeline::MAX_EXPANSION;
-pub use read::{read_bytes_into, read_into, Convert, ReadRequest, ReadStats};
+pub use read::{fetch_objects, read_bytes_into, read_into, Convert, ReadRequest, ReadStats};
 pub use scale_offset::ScaleOffset;
 pub use source::{ByteSource, FileSource, MemorySource};
+pub use stored::{ChunkObject, ChunkObjects, ObjectScratch, Part, StoredChunks};

@@ -2,11 +2,15 @@
 //! once, shared by threads.
 
 mod block;
+mod fetch;
+
+pub use fetch::fetch_objects;
 
 use super::axis::{AxisPlan, AxisRead};
-use super::geometry::{Blocks, Subject};
+use super::geometry::{BlockAxis, Blocks, Subject};
 use super::output::SharedOutput;
-use super::{ByteSource, Layout, Scratch};
+use super::stored::{is_bearable, Absent, Needed};
+use super::{ByteSource, Layout, ObjectScratch, Scratch};
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
@@ -88,6 +92,9 @@ struct Sink<'a, T> {
 struct Job<'a, T> {
     subject: Subject<'a>,
     blocks: Blocks<'a>,
+    /// The objects of a store, where it is read.
+    needed: Option<Needed<'a>>,
+    absent: Absent,
     plans: Vec<AxisPlan>,
     /// Elements of the output from one position of a plan's axis to the next.
     out_strides: Vec<usize>,
@@ -104,6 +111,7 @@ struct Job<'a, T> {
 #[derive(Default)]
 struct Worker {
     scratch: Scratch,
+    objects: ObjectScratch,
     block: Vec<u8>,
     picked: Vec<u8>,
     stats: ReadStats,
@@ -116,18 +124,7 @@ fn read<T: Copy + Send + Sync>(
     sink: &Sink<T>,
 ) -> Result<ReadStats> {
     let ReadRequest { source, layout, shape, element_width: width, fill, axes, what } = *request;
-    if axes.len() != shape.len() || width == 0 || fill.is_some_and(|f| f.len() != width) {
-        return Err(Error::invalid(format!(
-            "{what} has {} axes of elements of {width} bytes; {} selections and a fill value of {} bytes were given",
-            shape.len(),
-            axes.len(),
-            fill.map_or(0, <[u8]>::len)
-        )));
-    }
-    let mut counts = Vec::with_capacity(shape.len());
-    for (axis, (read, extent)) in axes.iter().zip(shape).enumerate() {
-        counts.push(read.count(*extent, what, axis)?);
-    }
+    let counts = check(request)?;
     let wanted = counts.iter().try_fold(sink.items as u64, |n, c| n.checked_mul(*c));
     if wanted != Some(out.len() as u64) {
         return Err(Error::invalid(format!(
@@ -140,14 +137,7 @@ fn read<T: Copy + Send + Sync>(
     }
     let subject = Subject { source, layout, shape, width, what };
     let blocks = Blocks::new(&subject, axes)?;
-    let plans: Vec<AxisPlan> = blocks
-        .axes
-        .iter()
-        .map(|b| match axes.get(b.axis) {
-            Some(read) => AxisPlan::new(read, shape[b.axis], b.unit, b.extent),
-            None => AxisPlan::new(&AxisRead::All, 1, 1, 1),
-        })
-        .collect();
+    let plans = plan(&blocks, &subject, axes, &counts)?;
     let mut out_strides = vec![1; plans.len()];
     for axis in (1..plans.len()).rev() {
         out_strides[axis - 1] = out_strides[axis] * counts[axis] as usize * blocks.axes[axis].unit as usize;
@@ -156,8 +146,37 @@ fn read<T: Copy + Send + Sync>(
     let items = plans.iter().map(|p| p.touched.len()).product();
     let fill = fill.unwrap_or(&zeros);
     let elements = out.len() / sink.items;
-    let job = Job { subject, blocks, plans, out_strides, fill, sink, out: SharedOutput::new(out), elements, items };
+    let needed = blocks.stored().map(|stored| Needed::new(stored, shape.len(), &plans));
+    let out = SharedOutput::new(out);
+    let absent = Absent::default();
+    let job = Job { subject, blocks, needed, absent, plans, out_strides, fill, sink, out, elements, items };
     job.run(threads)
+}
+
+/// Checks that the parts of a request fit each other; the number of positions along each axis.
+fn check(request: &ReadRequest) -> Result<Vec<u64>> {
+    let ReadRequest { shape, element_width: width, fill, axes, what, .. } = *request;
+    if axes.len() != shape.len() || width == 0 || fill.is_some_and(|f| f.len() != width) {
+        return Err(Error::invalid(format!(
+            "{what} has {} axes of elements of {width} bytes; {} selections and a fill value of {} bytes were given",
+            shape.len(),
+            axes.len(),
+            fill.map_or(0, <[u8]>::len)
+        )));
+    }
+    axes.iter().zip(shape).enumerate().map(|(axis, (read, extent))| read.count(*extent, what, axis)).collect()
+}
+
+/// How the reads of `counts` positions along the axes split over the blocks.
+fn plan(blocks: &Blocks, subject: &Subject, axes: &[AxisRead], counts: &[u64]) -> Result<Vec<AxisPlan>> {
+    if blocks.stored().is_some() && !is_bearable(blocks, subject.shape, counts) {
+        return Err(subject.damaged("the selection touches more chunks than can be read at once; select less"));
+    }
+    let of_axis = |b: &BlockAxis| match axes.get(b.axis) {
+        Some(read) => AxisPlan::new(read, subject.shape[b.axis], b.unit, b.extent),
+        None => AxisPlan::new(&AxisRead::All, 1, 1, 1),
+    };
+    Ok(blocks.axes.iter().map(of_axis).collect())
 }
 
 impl<T: Copy + Send + Sync> Job<'_, T> {
@@ -179,6 +198,7 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
                 }
                 if let Err(e) = self.serve(item, &mut worker) {
                     failed.store(true, Ordering::Relaxed);
+                    self.needed.iter().for_each(Needed::stop);
                     error = Some((item, e));
                 }
             }
@@ -193,8 +213,11 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
             }
         };
         std::thread::scope(|scope| {
+            // Where the system refuses another thread, those that there are do the work.
+            for needed in self.needed.iter().flat_map(|n| std::iter::repeat_n(n, n.fetchers())) {
+                let _ = std::thread::Builder::new().spawn_scoped(scope, || needed.fetch_all());
+            }
             for _ in 1..threads {
-                // Where the system refuses another thread, those that there are do the work.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, work);
             }
             work();

@@ -199,6 +199,11 @@ pub(super) fn to_float<F: Float>(rules: &Rules, overflow: &Overflow) -> Convert<
     )
 }
 
+/// To bytes that are 0 or 1.
+pub(super) fn to_bool() -> Convert<u8> {
+    Box::new(|raw, out| raw.iter().zip(out).for_each(|(byte, truth)| *truth = u8::from(*byte != 0)))
+}
+
 /// To int32, for stored types that fit.
 pub(super) fn to_i32(rules: &Rules) -> Convert<i32> {
     with_type!(

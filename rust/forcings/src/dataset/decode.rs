@@ -190,6 +190,15 @@ impl<'a> Part<'a> {
         FieldRead { schema, container, field, axes, threads: options.threads }
     }
 
+    /// Fetches what `request`, by which the axes were made, needs of a store. Returns the number of objects.
+    ///
+    /// # Errors
+    /// Those of fetching.
+    pub(crate) fn fetch(&self, request: &Request) -> Result<usize> {
+        let fields = self.schema.project(&request.variables)?;
+        fields.into_iter().try_fold(0, |n, field| Ok(n + self.read(field, DecodeOptions::default()).fetch()?))
+    }
+
     /// The field here that has the name and the dimensions of one there.
     fn twin(&self, field: &SchemaField, there: &Schema) -> Result<&'a SchemaField> {
         let names = |schema: &Schema, field: &SchemaField| -> Vec<_> {

@@ -3,6 +3,7 @@
 
 mod attributes;
 mod convert;
+mod coord_window;
 mod decode;
 mod field;
 pub(crate) mod gather;
@@ -18,6 +19,7 @@ mod testing;
 mod tests;
 mod text;
 
+pub use coord_window::CoordWindow;
 pub use decode::{decode, DecodeOptions, FloatType, Request};
 pub(crate) use decode::{decode_parts, Bracket, Part, Second};
 pub use field::{Dataset, Field, FieldType, Values};

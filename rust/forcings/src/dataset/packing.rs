@@ -20,6 +20,8 @@ pub(super) enum Target {
     I32,
     I64,
     F64,
+    /// One byte, 0 or 1.
+    Bool,
 }
 
 /// How the numbers of one variable are decoded.
@@ -59,10 +61,19 @@ impl Rules {
         Rules { stored, order, missing, packing: (factors != (1.0, 0.0)).then_some(factors), target }
     }
 
+    /// The rules of bytes that are true where they are not zero.
+    pub(super) fn bools() -> Self {
+        Rules { target: Target::Bool, ..Rules::plain(NumericType::U8, ByteOrder::Little) }
+    }
+
+    /// The rules of numbers that no attribute says anything about.
+    pub(super) fn plain(stored: NumericType, order: ByteOrder) -> Self {
+        Rules { stored, order, missing: Vec::new(), packing: None, target: unpacked(stored) }
+    }
+
     /// The rules of a variable whose numbers are taken as they are: a time axis.
     pub(super) fn raw(variable: &Variable, declared: NumericType, order: ByteOrder) -> Self {
-        let stored = signedness(variable, declared);
-        Rules { stored, order, missing: Vec::new(), packing: None, target: unpacked(stored) }
+        Rules::plain(signedness(variable, declared), order)
     }
 }
 

@@ -10,7 +10,7 @@ use super::packing::{Rules, Target};
 use super::read::FieldRead;
 use super::text;
 use super::Values;
-use crate::formats::ElementType;
+use crate::formats::{Conventions, ElementType};
 use crate::time::cf;
 use crate::{Error, Result};
 use std::sync::atomic::Ordering;
@@ -52,6 +52,9 @@ impl<'a> Half<'a> {
     pub(super) fn new(read: FieldRead<'a>, part: usize) -> Result<Self> {
         let variable = read.readable()?;
         let kind = match &variable.element {
+            ElementType::Number(stored, order) if read.schema.conventions == Conventions::Plain => {
+                Kind::Numbers(Rules::plain(*stored, *order))
+            }
             ElementType::Number(stored, order) => {
                 // Time axes come as they are; their numbers mean nothing without their units.
                 let units = attributes::text(&variable.attributes, "units");
@@ -59,6 +62,7 @@ impl<'a> Half<'a> {
                 let rules = if is_time_axis { Rules::raw } else { Rules::of };
                 Kind::Numbers(rules(variable, *stored, *order))
             }
+            ElementType::Bool => Kind::Numbers(Rules::bools()),
             ElementType::Char => Kind::Chars,
             ElementType::String => Kind::Strings,
             ElementType::Other(_) => unreachable!("a schema leaves such variables out"),
@@ -76,6 +80,7 @@ impl<'a> Half<'a> {
             Kind::Numbers(Rules { target: Target::I32, .. }) => "int32",
             Kind::Numbers(Rules { target: Target::I64, .. }) => "int64",
             Kind::Numbers(Rules { target: Target::F64, .. }) => "floating point",
+            Kind::Numbers(Rules { target: Target::Bool, .. }) => "bool",
             Kind::Chars | Kind::Strings => "text",
         }
     }
@@ -165,6 +170,9 @@ impl<'a> Plan<'a> {
                 Values::I32(self.numbers(&|rules, _| convert::to_i32(rules))?)
             }
             (Kind::Numbers(Rules { target: Target::I64, .. }), _) => Values::I64(self.numbers(&convert::to_i64)?),
+            (Kind::Numbers(Rules { target: Target::Bool, .. }), _) => {
+                Values::Bool(self.numbers(&|_, _| convert::to_bool())?)
+            }
             (Kind::Numbers(_), FloatType::F64) => Values::F64(self.numbers(&convert::to_float)?),
             (Kind::Numbers(_), FloatType::F32) => Values::F32(self.numbers(&convert::to_float)?),
             (Kind::Chars | Kind::Strings, _) => Values::String(self.texts()?),

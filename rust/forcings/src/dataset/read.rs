@@ -3,8 +3,8 @@
 use super::gather::{gather, scatter, Pick};
 use super::resolve::{count, positions, Axes};
 use super::schema::{Schema, SchemaField};
-use crate::chunks::{read_into, AxisRead, ReadRequest};
-use crate::formats::{Container, Variable};
+use crate::chunks::{fetch_objects, read_into, AxisRead, ReadRequest};
+use crate::formats::{Container, Conventions, Variable};
 use crate::{Error, Result};
 
 /// Up to this size a result is made whatever the size of its file: cells that were never written take no room there.
@@ -151,6 +151,24 @@ impl<'a> FieldRead<'a> {
         read_into(&request, out, self.threads.max(1), convert).map(drop)
     }
 
+    /// Fetches what the read needs of a store. Returns the number of objects.
+    ///
+    /// # Errors
+    /// Those of fetching.
+    pub(super) fn fetch(&self) -> Result<usize> {
+        let variable = self.variable();
+        let request = ReadRequest {
+            source: &**self.container.source(),
+            layout: &*self.container.layout(self.field.variable)?,
+            shape: &variable.shape,
+            element_width: variable.element.width(),
+            fill: None,
+            axes: &self.reads(),
+            what: &format!("variable \"{}\"", self.field.name),
+        };
+        fetch_objects(&request)
+    }
+
     /// The number of positions read along each dimension of the variable in the file.
     fn counts(&self) -> impl Iterator<Item = u64> {
         let counts: Vec<u64> = self.reads().iter().zip(self.lens()).map(|(a, len)| count(a, len)).collect();
@@ -178,7 +196,9 @@ impl<'a> FieldRead<'a> {
     pub(super) fn allocate<T: Clone + Default>(&self, len: usize) -> Result<Vec<T>> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
         let stored = self.container.source().len();
-        if bytes > UNCHECKED_BYTES.max(stored.saturating_mul(MAX_RATIO)) {
+        // What a store of objects holds shows only while it is read; there the chunk path keeps count.
+        let is_file = self.schema.conventions == Conventions::Cf;
+        if is_file && bytes > UNCHECKED_BYTES.max(stored.saturating_mul(MAX_RATIO)) {
             return Err(self.fault(format!("a file of {stored} bytes cannot hold its {len} elements")));
         }
         // Reserving first turns a refusal into an error; the allocation behind it takes fresh pages of zeros.

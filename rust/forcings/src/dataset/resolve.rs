@@ -3,6 +3,7 @@
 use super::schema::{list, Schema, SchemaField};
 use super::select::{AxisSelect, Selection};
 use crate::chunks::AxisRead;
+use crate::formats::Conventions;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 
@@ -42,22 +43,27 @@ impl Schema {
         // In the order of the names, so that the first fault does not depend on the file.
         let mut narrowed: Vec<_> = selectors.iter().filter(|(_, s)| ***s != AxisSelect::All).collect();
         narrowed.sort_by_key(|(dim, _)| &self.dims[**dim].name);
+        // In stores without conventions the positional form refuses nothing.
+        let refuses_time = self.conventions == Conventions::Cf || matches!(selection, Selection::Named(_));
+        let is_time = |dim: usize| refuses_time && self.dims[dim].is_time;
+        // Positions were not meant for a dimension: that one of them fell on a time axis comes first.
+        if let (Selection::Positional(_), Some((dim, _))) = (selection, narrowed.iter().find(|(d, _)| is_time(**d))) {
+            return Err(self.narrows_time(**dim));
+        }
         for (&dim, selector) in narrowed {
-            if self.dims[dim].is_time {
-                return Err(self.fault(format!(
-                    "dimension \"{}\" is a time axis; a selection cannot narrow it, choose records by time instead",
-                    self.dims[dim].name
-                )));
+            if is_time(dim) {
+                return Err(self.narrows_time(dim));
             }
             axes[dim] = self.positions(dim, selector)?;
         }
         if let Some(records) = records {
-            let dim = self.record_dim(records, read)?;
-            if axes[dim] != AxisRead::All {
-                let name = &records.dim;
-                return Err(self.fault(format!("dimension \"{name}\" is narrowed by the selection and by records")));
+            for dim in self.record_dims(records, read)? {
+                if axes[dim] != AxisRead::All {
+                    let name = &records.dim;
+                    return Err(self.fault(format!("dimension \"{name}\" is narrowed by the selection and by records")));
+                }
+                axes[dim] = AxisRead::Indices(records.indices.clone());
             }
-            axes[dim] = AxisRead::Indices(records.indices.clone());
         }
         Ok(axes)
     }
@@ -104,7 +110,7 @@ impl Schema {
                 }
             }
         }
-        if !fits {
+        if !fits && self.conventions == Conventions::Cf {
             let rank = selectors.len();
             return Err(self.fault(format!("{rank} selectors by position, but no data variable has {rank} dimensions")));
         }
@@ -138,24 +144,33 @@ impl Schema {
         }
     }
 
-    fn record_dim(&self, records: &Records, read: &[&SchemaField]) -> Result<usize> {
+    fn narrows_time(&self, dim: usize) -> Error {
+        self.fault(format!(
+            "dimension \"{}\" is a time axis; a selection cannot narrow it, choose records by time instead",
+            self.dims[dim].name
+        ))
+    }
+
+    /// The dimensions of that name in this read; the arrays of a store have one each.
+    fn record_dims(&self, records: &Records, read: &[&SchemaField]) -> Result<Vec<usize>> {
         let name = &records.dim;
         let carried = |i: &usize| read.iter().any(|f| f.dims.contains(i));
-        let Some(dim) = (0..self.dims.len()).filter(carried).find(|i| *self.dims[*i].name == **name) else {
+        let dims: Vec<usize> = (0..self.dims.len()).filter(carried).filter(|i| *self.dims[*i].name == **name).collect();
+        if dims.is_empty() {
             let present = list((0..self.dims.len()).filter(carried).map(|i| &*self.dims[i].name));
             return Err(self.fault(format!(
                 "records are asked for along \"{name}\", which no field of this read has; present are {present}"
             )));
-        };
-        let len = self.dims[dim].len;
+        }
         if records.indices.is_empty() {
             return Err(self.fault(format!("the list of records along \"{name}\" is empty")));
         }
         if records.squeeze && records.indices.len() != 1 {
             return Err(self.fault(format!("{} records cannot leave out \"{name}\"", records.indices.len())));
         }
+        let len = dims.iter().map(|dim| self.dims[*dim].len).min().unwrap_or(0);
         match records.indices.iter().find(|i| **i >= len) {
-            None => Ok(dim),
+            None => Ok(dims),
             Some(record) if len == 0 => {
                 Err(self.fault(format!("record {record} is asked for, but dimension \"{name}\" has none")))
             }

@@ -2,7 +2,7 @@
 //! from the header of a file, it serves every read of it.
 
 use super::attributes;
-use crate::formats::{Attribute, Container, ElementType, Variable};
+use crate::formats::{Attribute, Container, Conventions, ElementType, Variable};
 use crate::time::cf;
 use crate::{Error, Result};
 use std::path::PathBuf;
@@ -20,6 +20,8 @@ pub struct Schema {
     unreadable: Vec<(String, String)>,
     /// The attributes of the file.
     pub(super) attributes: Arc<[Attribute]>,
+    /// How the file is read.
+    pub(super) conventions: Conventions,
 }
 
 /// A dimension of the file.
@@ -52,23 +54,25 @@ impl Schema {
     /// Looks through the header of an open file.
     pub fn of(container: &dyn Container) -> Self {
         let variables = container.variables();
+        let conventions = container.conventions();
+        let follows_cf = conventions == Conventions::Cf;
         let text_dims = text_dims(container);
         let dims = container.dimensions().iter().enumerate().map(|(i, dim)| SchemaDim {
             name: dim.name.as_str().into(),
             len: dim.len,
-            is_time: is_time_dim(&dim.name, variables),
-            is_text: text_dims[i],
+            is_time: is_time_dim(&dim.name, if follows_cf { variables } else { &[] }),
+            is_text: follows_cf && text_dims[i],
         });
         let dims: Vec<SchemaDim> = dims.collect();
         let (mut fields, mut unreadable) = (Vec::new(), Vec::new());
         for (i, variable) in variables.iter().enumerate() {
             match unreadable_because(variable, &dims) {
                 Some(reason) => unreadable.push((variable.name.clone(), reason)),
-                None => fields.push(SchemaField::of(i, variable, &dims)),
+                None => fields.push(SchemaField::of(i, variable, &dims, follows_cf)),
             }
         }
         let path = container.source().path().to_path_buf();
-        Schema { path, dims, fields, unreadable, attributes: container.attributes().into() }
+        Schema { path, dims, fields, unreadable, attributes: container.attributes().into(), conventions }
     }
 
     /// The names of the data variables, in file order.
@@ -131,7 +135,7 @@ impl Schema {
 }
 
 impl SchemaField {
-    fn of(position: usize, variable: &Variable, dims: &[SchemaDim]) -> Self {
+    fn of(position: usize, variable: &Variable, dims: &[SchemaDim], follows_cf: bool) -> Self {
         let has_text_dim = variable.dimensions.last().is_some_and(|d| dims[*d].is_text);
         let rank = variable.dimensions.len() - usize::from(has_text_dim);
         let decoded = &variable.dimensions[..rank];
@@ -140,7 +144,7 @@ impl SchemaField {
             name: variable.name.as_str().into(),
             dims: decoded.to_vec(),
             has_text_dim,
-            is_coord: matches!(decoded, [d] if *dims[*d].name == *variable.name),
+            is_coord: follows_cf && matches!(decoded, [d] if *dims[*d].name == *variable.name),
             attributes: variable.attributes.as_slice().into(),
         }
     }
@@ -163,7 +167,10 @@ fn unreadable_because(variable: &Variable, dims: &[SchemaDim]) -> Option<String>
 
 /// The names in quotes, for error texts.
 pub(crate) fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    let names: Vec<String> = names.map(|n| format!("\"{n}\"")).collect();
+    let mut names: Vec<String> = names.map(|n| format!("\"{n}\"")).collect();
+    // Dimensions of several arrays may share a name.
+    let mut known = std::collections::HashSet::new();
+    names.retain(|name| known.insert(name.clone()));
     if names.is_empty() {
         "none".into()
     } else {

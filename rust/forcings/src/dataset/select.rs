@@ -161,6 +161,11 @@ impl DimWindow {
         self.with(dim, AxisSelect::All)
     }
 
+    /// The dimensions that it names, in the order of their names, with what it takes of each.
+    pub fn selectors(&self) -> impl Iterator<Item = (&str, &AxisSelect)> {
+        self.0.iter().map(|(dim, axis)| (dim.as_str(), axis))
+    }
+
     fn with(mut self, dim: impl Into<String>, axis: AxisSelect) -> Self {
         self.0.insert(dim.into(), axis);
         self

@@ -1,5 +1,7 @@
 //! Decoding files in memory: types, text, roles, projection, selections, records.
 
+mod rows;
+
 use super::testing::MemoryFile;
 use super::*;
 use crate::formats::{AttributeValue, ByteOrder};
@@ -169,48 +171,6 @@ fn types_that_are_not_decoded_are_left_out_unless_they_are_named() {
 }
 
 #[test]
-fn characters_beside_numbers_are_single_characters() {
-    let file = MemoryFile::new(&[("n", 3)]).chars("label", &["n"], b"a\0c").numbers("value", &["n"], &[1, 2, 3]);
-    let dataset = get(&file, &all());
-    let label = dataset.variable("label").unwrap();
-    assert_eq!((strings(label), dims(label)), (&["a".to_string(), String::new(), "c".into()][..], vec!["n"]));
-    let latin = MemoryFile::new(&[("n", 1)]).chars("label", &["n"], b"\xe9").numbers("value", &["n"], &[1]);
-    assert!(decode(&latin, &all(), DecodeOptions::default()).unwrap_err().to_string().contains("beyond ASCII"));
-}
-
-#[test]
-fn a_private_last_dimension_is_the_length_of_strings() {
-    let labels = b"ab\0\0cd  \0\0\0\0";
-    let file = MemoryFile::new(&[("n", 3), ("strlen", 4)]).chars("label", &["n", "strlen"], labels).numbers(
-        "value",
-        &["n"],
-        &[1, 2, 3],
-    );
-    let label = &get(&file, &all()).variables[0];
-    assert_eq!(strings(label), ["ab", "cd  ", ""]);
-    assert_eq!((dims(label), &label.shape[..]), (vec!["n"], &[3][..]));
-    let picked = get(&file, &select(r#"{"dims": {"n": {"indices": [2, 1, 1]}}}"#));
-    assert_eq!(strings(&picked.variables[0]), ["", "cd  ", "cd  "]);
-    let none = get(&file, &select(r#"{"dims": {"n": {"indices": []}}}"#));
-    assert_eq!((strings(&none.variables[0]).len(), &none.variables[0].shape[..]), (0, &[0][..]));
-    selection_refused(&file, r#"{"dims": {"strlen": {"slice": [0, 1]}}}"#, "\"strlen\" is the length of strings");
-    selection_refused(&file, r#"{"dims": {"strlen": "all"}}"#, "present are \"n\"");
-}
-
-#[test]
-fn a_string_length_is_private_to_characters_and_has_no_variable() {
-    let scalar = MemoryFile::new(&[("strlen", 4)]).chars("label", &["strlen"], b"xyz\0");
-    let field = &get(&scalar, &all()).variables[0];
-    assert_eq!((strings(field), field.dims.len(), field.shape.len()), (&["xyz".to_string()][..], 0, 0));
-    let shared = MemoryFile::new(&[("n", 2)]).chars("first", &["n"], b"ab").chars("twice", &["n", "n"], b"abcd");
-    assert_eq!(get(&shared, &all()).variables[1].shape, [2, 2]);
-    let named = MemoryFile::new(&[("n", 2)]).chars("label", &["n"], b"ab").numbers("n", &[], &[1]);
-    assert_eq!(strings(&get(&named, &all()).variables[0]), ["a", "b"]);
-    let station = MemoryFile::new(&[("station", 2), ("len", 3)]).chars("station", &["station", "len"], b"ab\0cde");
-    assert_eq!(strings(get(&station, &all()).coord("station").unwrap()), ["ab", "cde"]);
-}
-
-#[test]
 fn strings_obey_selections() {
     let file = MemoryFile::new(&[("a", 2), ("b", 3)]).strings("s", &["a", "b"], &["p", "q", "r", "s", "t", "ü"]);
     assert_eq!(strings(&get(&file, &all()).variables[0]), ["p", "q", "r", "s", "t", "ü"]);
@@ -222,20 +182,6 @@ fn strings_obey_selections() {
 }
 
 #[test]
-fn one_map_of_names_narrows_fields_of_every_rank() {
-    let json =
-        r#"{"dims": {"lat": {"slice": [1, 3]}, "lon": {"indices": [4, 0, 0]}, "lon_edge": {"slice": [0, 6, 4]}}}"#;
-    let dataset = get(&staggered(), &select(json));
-    let shape = |name| dataset.variable(name).unwrap().shape.clone();
-    assert_eq!((shape("ps"), shape("t"), shape("u")), (vec![2, 2, 3], vec![2, 3, 2, 3], vec![2, 2, 2]));
-    assert_eq!(f64s(dataset.variable("ps").unwrap())[..6], [9.0, 5.0, 5.0, 14.0, 10.0, 10.0]);
-    assert_eq!(f64s(dataset.variable("u").unwrap())[..4], [6.0, 10.0, 12.0, 16.0]);
-    assert_eq!(f64s(dataset.coord("lat").unwrap()), [-0.5, 0.5]);
-    assert_eq!(f64s(dataset.coord("lon").unwrap()), [4.0, 0.0, 0.0]);
-    assert!(get(&staggered(), &select(r#"{"dims": {}}"#)).same_bits(&get(&staggered(), &all())));
-}
-
-#[test]
 fn a_name_that_two_dimensions_have_means_both() {
     let file = MemoryFile::new(&[("x", 4), ("x", 2)])
         .numbers("long", &["x"], &[1, 2, 3, 4])
@@ -244,88 +190,6 @@ fn a_name_that_two_dimensions_have_means_both() {
     let dataset = get(&file, &select(r#"{"dims": {"x": {"indices": [1, 0]}}}"#));
     assert_eq!((i32s(&dataset.variables[0]), i32s(&dataset.variables[1])), (&[2, 1][..], &[6, 5][..]));
     selection_refused(&file, r#"{"dims": {"x": {"indices": [3]}}}"#, "outside its length 2");
-}
-
-#[test]
-fn selectors_keep_order_repeats_and_dimensions() {
-    let lat = |json: &str| {
-        let dataset = get(&staggered(), &select(&format!(r#"{{"dims": {{"lat": {json}}}}}"#)));
-        assert_eq!(dims(dataset.variable("ps").unwrap()), ["time", "lat", "lon"]);
-        f64s(dataset.coord("lat").unwrap()).to_vec()
-    };
-    assert_eq!(lat(r#"{"indices": [2, 0]}"#), [0.5, -1.5]);
-    assert_eq!(lat(r#"{"indices": [1, 1]}"#), [-0.5, -0.5]);
-    assert_eq!(lat(r#"{"indices": [3]}"#), [1.5]);
-    assert_eq!(lat(r#"{"slice": [0, 6, 3]}"#), [-1.5, 1.5]);
-    for empty in [r#"{"slice": [2, 0]}"#, r#"{"slice": [9, 9]}"#, r#"{"slice": [1, 1, 5]}"#, r#"{"indices": []}"#] {
-        assert_eq!(lat(empty), [0.0; 0]);
-    }
-}
-
-#[test]
-fn indices_beyond_the_file_are_refused_and_never_clamped() {
-    let file = staggered();
-    let edge = select(r#"{"dims": {"lon_edge": {"indices": [5]}}}"#);
-    assert_eq!(get(&file, &edge).variable("u").unwrap().shape, [2, 4, 1]);
-    let lon = r#"{"dims": {"lon": {"indices": [0, 5]}}}"#;
-    selection_refused(&file, lon, "index 5 of dimension \"lon\" lies outside its length 5");
-    selection_refused(&file, r#"{"dims": {"lev": {"slice": [1, 99]}}}"#, "index 98 of dimension \"lev\"");
-    selection_refused(&file, r#"{"dims": {"lev": {"slice": [0, 18446744073709551615, 7]}}}"#, "lies outside");
-    selection_refused(&file, r#"{"dims": {"lev": {"slice": [0, 2, 0]}}}"#, "step 0");
-}
-
-#[test]
-fn unknown_dimensions_are_refused_with_those_present() {
-    let file = staggered();
-    let json = r#"{"dims": {"zz": "all", "spare": {"slice": [0, 1]}, "lat": {"indices": [99]}}}"#;
-    selection_refused(&file, json, "the dimension \"spare\", \"zz\"; present are \"time\", \"lev\", \"lat\", \"lon\"");
-    let request = Request { variables: vec!["flag".into()], ..select(r#"{"dims": {"lon_edge": "all"}}"#) };
-    let (kind, text) = refused(&file, &request);
-    assert_eq!(kind, ErrorKind::Selection);
-    assert!(text.contains("\"lon_edge\"; present are \"time\", \"lat\", \"lon\""), "{text}");
-}
-
-#[test]
-fn a_time_axis_cannot_be_narrowed_but_it_can_be_named() {
-    let file = staggered();
-    let narrow = r#"{"dims": {"time": {"indices": [99]}, "zlast": "all"}}"#;
-    selection_refused(&file, narrow, "\"zlast\"");
-    selection_refused(&file, r#"{"dims": {"time": {"indices": [99]}}}"#, "time axis");
-    assert!(get(&file, &select(r#"{"dims": {"time": "all"}}"#)).same_bits(&get(&file, &all())));
-    let by_units = MemoryFile::new(&[("step", 2), ("Time", 1)])
-        .numbers("step", &["step"], &[0, 1])
-        .units("days SINCE 1970-01-01")
-        .numbers("v", &["step", "Time"], &[1, 2]);
-    selection_refused(&by_units, r#"{"dims": {"step": {"slice": [0, 1]}}}"#, "\"step\" is a time axis");
-    selection_refused(&by_units, r#"{"dims": {"Time": {"slice": [0, 1]}}}"#, "\"Time\" is a time axis");
-}
-
-#[test]
-fn positions_bind_to_variables_of_that_rank_and_then_by_name() {
-    let file = staggered();
-    let rank4 = r#"{"axes": ["all", {"slice": [2, 3]}, {"indices": [3, 0]}, "all"]}"#;
-    let dataset = get(&file, &select(rank4));
-    assert_eq!(dataset.variable("t").unwrap().shape, [2, 1, 2, 5]);
-    assert_eq!(dataset.variable("ps").unwrap().shape, [2, 2, 5]);
-    assert_eq!(f64s(dataset.coord("lat").unwrap()), [1.5, -1.5]);
-    selection_refused(&file, r#"{"axes": ["all", "all"]}"#, "no data variable has 2 dimensions");
-    selection_refused(&file, r#"{"axes": [{"slice": [0, 1]}, "all", "all"]}"#, "time axis");
-    let swapped = MemoryFile::new(&[("a", 2), ("b", 2)]).numbers("ab", &["a", "b"], &[1, 2, 3, 4]).numbers(
-        "ba",
-        &["b", "a"],
-        &[1, 2, 3, 4],
-    );
-    selection_refused(&swapped, r#"{"axes": [{"slice": [0, 1]}, "all"]}"#, "two selectors");
-    let text = MemoryFile::new(&[("n", 2), ("strlen", 2), ("m", 2)])
-        .chars("label", &["n", "strlen"], b"abcd")
-        .chars("title", &["m"], b"hi")
-        .numbers("v", &["n"], &[1, 2]);
-    let dataset = get(&text, &select(r#"{"axes": [{"indices": [1]}]}"#));
-    assert_eq!(
-        (strings(&dataset.variables[0]), strings(&dataset.variables[1])),
-        (&["cd".into()][..], &["hi".into()][..])
-    );
-    selection_refused(&text, r#"{"axes": ["all", "all"]}"#, "no data variable has 2 dimensions");
 }
 
 fn records(dim: &str, indices: &[u64], squeeze: bool) -> Request {

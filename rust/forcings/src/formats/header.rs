@@ -52,12 +52,24 @@ pub enum ByteOrder {
 pub enum ElementType {
     /// A number.
     Number(NumericType, ByteOrder),
+    /// A byte that is not zero where it is true.
+    Bool,
     /// One byte of text.
     Char,
     /// Text of any length.
     String,
     /// A type that is listed but not read (compound, enum, opaque, odd widths); the text names it.
     Other(String),
+}
+
+impl ElementType {
+    /// Bytes per element; 1 where they have no width of their own.
+    pub fn width(&self) -> usize {
+        match self {
+            ElementType::Number(number, _) => number.width(),
+            ElementType::Bool | ElementType::Char | ElementType::String | ElementType::Other(_) => 1,
+        }
+    }
 }
 
 /// An attribute's value. Text stays as bytes, NULs and all, since files disagree about its encoding.

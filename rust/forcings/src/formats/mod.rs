@@ -7,6 +7,7 @@ mod header;
 mod netcdf4;
 mod numbers;
 mod open;
+pub mod zarr;
 
 pub use header::{Attribute, AttributeValue, ByteOrder, Dimension, ElementType, NumericType, Variable};
 pub use open::{open, open_group, open_source};
@@ -14,6 +15,16 @@ pub use open::{open, open_group, open_source};
 use crate::chunks::{ByteSource, Layout};
 use crate::Result;
 use std::sync::Arc;
+
+/// What the names, attributes and numbers of a container mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conventions {
+    /// Those of NetCDF and CF: a variable named like its dimension is a coordinate, packed numbers are unpacked, missing
+    /// ones masked, and an axis is one of time by its units.
+    Cf,
+    /// None: every variable is data, every number is what is stored, and an axis is one of time by its name alone.
+    Plain,
+}
 
 /// An open file of gridded data. Headers are parsed when it is opened; layouts when first asked for.
 pub trait Container: Send + Sync {
@@ -38,6 +49,19 @@ pub trait Container: Send + Sync {
     /// `Format` when the heap that holds them is damaged.
     fn strings(&self, variable: usize) -> Result<Vec<Vec<u8>>>;
 
-    /// The bytes that layouts point into.
+    /// The bytes that layouts point into; there are none where layouts hold objects of a store.
     fn source(&self) -> &Arc<dyn ByteSource>;
+
+    /// How it is to be read.
+    fn conventions(&self) -> Conventions {
+        Conventions::Cf
+    }
+
+    /// Checks, where a container is more than one file, that its headers are still those that were read.
+    ///
+    /// # Errors
+    /// `Format` when they are not, `Io`.
+    fn check_unchanged(&self) -> Result<()> {
+        Ok(())
+    }
 }

@@ -6,7 +6,7 @@ use super::pool::{FilePool, Remote};
 use super::remote::{assign, name_source};
 use super::take::Take;
 use super::{windows, Sampler};
-use crate::dataset::{AxisSelect, Dataset, DecodeOptions, Request, Selection};
+use crate::dataset::{AxisSelect, CoordWindow, Dataset, DecodeOptions, DimWindow, Request, Selection};
 use crate::time::cf::Calendar;
 use crate::{Error, Result};
 use parking_lot::Mutex;
@@ -67,7 +67,7 @@ impl Provider {
         if options.is_remote() {
             return Provider::over_urls(options);
         }
-        let pool = FilePool::new(options.files.clone(), options.group.clone(), None);
+        let pool = FilePool::new(options.files.clone(), options.group.clone(), None).of_arrays(options.arrays());
         let cadence = Cadence::of(&pool, &options)?;
         let decode = options.decode_options();
         let ProviderOptions { variables, select, records_per_sample, .. } = options;
@@ -89,14 +89,20 @@ impl Provider {
 
     fn over_urls(options: ProviderOptions) -> Result<Self> {
         let (decode, bracket) = (options.decode_options(), options.records_per_sample == 2);
+        let arrays = options.arrays();
         let ProviderOptions { files, times, time_dim, variables, select, group, cache, auth_realm, name, .. } = options;
-        let (times, Some(cache)) = (times.unwrap_or_default(), cache) else {
+        let Some(cache) = cache else {
             return Err(Error::invalid("URLs need a cache"));
         };
         check_time(select.as_ref(), time_dim.as_deref())?;
-        let assigned = assign(&files, &times, time_dim.as_deref())?;
-        let (cadence, files) = Cadence::of_remote(times, assigned, time_dim);
-        let pool = FilePool::new(files, group, Some(Remote { cache, auth_realm, name }));
+        let (cadence, files) = match times {
+            Some(times) => {
+                let assigned = assign(&files, &times, time_dim.as_deref())?;
+                Cadence::of_remote(times, assigned, time_dim)
+            }
+            None => (Cadence::default(), files),
+        };
+        let pool = FilePool::new(files, group, Some(Remote { cache, auth_realm, name })).of_arrays(arrays);
         let source = Source { pool, cadence, variables, bracket, options: decode };
         Ok(Provider::new(Arc::new(source), select))
     }
@@ -192,10 +198,11 @@ impl Provider {
 
     /// Fetches the files of the refresh times in force from `from` to before `to` into the cache, and decodes nothing;
     /// offline, checks that they are there. For samples of two records, that includes the file of the refresh time behind
-    /// them. Returns their number. Local files count as none.
+    /// them. Returns their number. Local files count as none. Of a Zarr store it fetches the chunks that the samples need;
+    /// their objects are counted anew for each sample. One that never changes is fetched whatever the times.
     ///
     /// # Errors
-    /// `InvalidParameter` for NaN; else that of the first file that could not be fetched.
+    /// `InvalidParameter` for NaN; else that of the first file or object that could not be fetched.
     pub fn prefetch(&self, from: f64, to: f64) -> Result<usize> {
         if from.is_nan() || to.is_nan() {
             return Err(Error::invalid(format!("the times {from} to {to} are no window")));
@@ -206,6 +213,11 @@ impl Provider {
         if *bracket && first < behind {
             behind = (behind + 1).min(cadence.ticks.len());
         }
+        if pool.are_remote_stores() {
+            let ticks: Vec<Option<usize>> =
+                if self.is_const() { vec![None] } else { (first..behind.max(first)).map(Some).collect() };
+            return ticks.into_iter().try_fold(0, |n, tick| Ok(n + self.fetch_objects(tick)?));
+        }
         let mut done = HashSet::new();
         for tick in first..behind.max(first) {
             let file = cadence.places[tick].file;
@@ -214,6 +226,12 @@ impl Provider {
             }
         }
         Ok(done.iter().filter(|file| pool.url(**file).is_some()).count())
+    }
+
+    /// Fetches what one sample needs of a store.
+    fn fetch_objects(&self, tick: Option<usize>) -> Result<usize> {
+        let take = Take::open(&self.0.source, tick)?;
+        take.fetch(&take.check(self.0.select.as_ref().unwrap_or(&Selection::All))?)
     }
 
     /// A provider of the same files, open and parsed as they are, whose samples are read under `window`.
@@ -235,18 +253,45 @@ impl Provider {
         if windows.is_empty() {
             return Ok(Vec::new());
         }
-        for window in windows {
-            self.check_window(window)?;
-            check_steps(window)?;
-        }
+        windows.iter().try_for_each(|w| self.check_window(w))?;
+        windows.iter().try_for_each(check_steps)?;
         self.read(self.tick_at(t)?, |take, options| windows::sample(take, windows, options))
     }
 
-    fn check_window(&self, window: &Selection) -> Result<()> {
+    /// The window of the cells whose coordinates lie in these intervals, found on the axes of the file of the first
+    /// refresh time. That file is opened, and fetched if it is behind a URL.
+    ///
+    /// # Errors
+    /// `Selection`: this provider has a selection already; a coordinate is not there, is the time axis, holds no numbers
+    /// or does not run one way; a bound is NaN; an interval has no cell. Those of opening the file and reading.
+    pub fn coord_window(&self, window: &CoordWindow) -> Result<DimWindow> {
+        self.check_unselected()?;
+        if let Some(dim) = self.time_dim().filter(|dim| window.names().any(|name| name == *dim)) {
+            return Err(names_time(dim));
+        }
+        let Source { pool, cadence, .. } = &*self.0.source;
+        let first = cadence.places.first().map_or(0, |place| place.file);
+        let found = pool.open(first).and_then(|file| {
+            let found = file.schema.coord_window(&*file.container, window);
+            pool.check_unchanged(first)?;
+            found
+        });
+        match (pool.url(first), cadence.ticks.first()) {
+            (Some(url), Some(tick)) => found.map_err(|e| name_source(e, url, *tick)),
+            _ => found,
+        }
+    }
+
+    fn check_unselected(&self) -> Result<()> {
         if self.0.select.is_some() {
             let text = "the provider has a selection already, and two do not compose; start from one without";
             return Err(Error::Selection(text.into()));
         }
+        Ok(())
+    }
+
+    fn check_window(&self, window: &Selection) -> Result<()> {
+        self.check_unselected()?;
         let Selection::Named(dims) = window else {
             let text = "a window names its dimensions (the form \"dims\"); this selection does not";
             return Err(Error::Selection(text.into()));

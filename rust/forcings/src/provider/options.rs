@@ -2,6 +2,7 @@
 
 use crate::cache::{is_url, Cache};
 use crate::dataset::{DecodeOptions, FloatType, Selection};
+use crate::formats::zarr;
 use crate::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -20,8 +21,12 @@ pub struct ProviderOptions {
     pub auth_realm: Option<String>,
     /// The name of the source, by which the cache's files of it can be cleared.
     pub name: Option<String>,
-    /// The format: `netcdf` (classic, 64-bit and NetCDF-4, told apart by content).
+    /// The format: `netcdf` (classic, 64-bit and NetCDF-4, told apart by content), or `zarr`. Then each of `files` is a
+    /// store, a folder or a URL; `variables` names its arrays, since it is never listed; and a URL without `times` is of
+    /// constant data.
     pub format: String,
+    /// How the objects of a Zarr store are had: `cached`, or `direct`, which this build does not have.
+    pub store_access: Option<String>,
     /// The group to read; the root group if there is none.
     pub group: Option<String>,
     /// The times of the records, strictly ascending, in a unit of the caller's own; it is never changed. Without them,
@@ -50,6 +55,7 @@ impl Default for ProviderOptions {
             auth_realm: None,
             name: None,
             format: "netcdf".into(),
+            store_access: None,
             group: None,
             times: None,
             time_dim: None,
@@ -78,13 +84,55 @@ impl ProviderOptions {
         self.files.iter().any(|file| url_of(file).is_some())
     }
 
+    fn is_zarr(&self) -> bool {
+        self.format == "zarr"
+    }
+
+    /// The arrays to read, of a store.
+    pub(super) fn arrays(&self) -> Option<Vec<String>> {
+        self.is_zarr().then(|| self.variables.clone())
+    }
+
+    fn check_store(&self) -> Result<()> {
+        zarr::check_names(&self.variables)?;
+        if self.group.is_some() {
+            return Err(Error::invalid(
+                "group is not for the format \"zarr\"; name the arrays by their paths, as group/array",
+            ));
+        }
+        if self.times.is_none() && (self.time_dim.is_some() || self.records_per_sample == 2) {
+            return Err(Error::invalid("the records of a Zarr store do not tell their times; give times"));
+        }
+        let direct = match self.store_access.as_deref() {
+            None => self.is_remote() && self.cache.as_ref().is_some_and(Cache::wants_direct_stores),
+            Some("cached") => false,
+            Some("direct") => true,
+            Some(other) => {
+                return Err(Error::invalid(format!("unknown store_access \"{other}\"; \"cached\" is known")));
+            }
+        };
+        if direct {
+            return Err(Error::Unsupported(
+                "direct access to stores is not built in; use the store access \"cached\"".into(),
+            ));
+        }
+        Ok(())
+    }
+
     /// Checks what can be checked without a file.
     pub(super) fn check(&self) -> Result<()> {
         if self.files.is_empty() {
             return Err(Error::invalid("a provider needs at least one file"));
         }
-        if self.format != "netcdf" {
-            return Err(Error::invalid(format!("unknown format \"{}\"; \"netcdf\" is known", self.format)));
+        match self.format.as_str() {
+            "netcdf" if self.store_access.is_some() => {
+                return Err(Error::invalid("store_access is for the format \"zarr\" alone"));
+            }
+            "netcdf" => {}
+            "zarr" => self.check_store()?,
+            other => {
+                return Err(Error::invalid(format!("unknown format \"{other}\"; \"netcdf\" and \"zarr\" are known")))
+            }
         }
         if !(1..=2).contains(&self.records_per_sample) {
             let asked = self.records_per_sample;
@@ -97,7 +145,7 @@ impl ProviderOptions {
             if self.cache.is_none() {
                 return Err(Error::invalid(format!("{url} is a URL; give the provider a cache to fetch it into")));
             }
-            if self.times.is_none() {
+            if self.times.is_none() && !(self.is_zarr() && self.files.len() == 1) {
                 return Err(Error::invalid(format!(
                     "{url} is a URL, and building a provider fetches nothing; give its times"
                 )));

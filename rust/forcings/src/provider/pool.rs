@@ -4,6 +4,7 @@
 use super::options::url_of;
 use crate::cache::{Cache, Entry, Request};
 use crate::dataset::Schema;
+use crate::formats::zarr::{Objects, ZarrStore};
 use crate::formats::{self, Container};
 use crate::{Error, Result};
 use parking_lot::Mutex;
@@ -24,6 +25,8 @@ pub(super) struct OpenFile {
 /// The files of one provider.
 pub(super) struct FilePool {
     group: Option<String>,
+    /// The arrays to read, where each path or URL is that of a Zarr store.
+    arrays: Option<Vec<String>>,
     remote: Option<Remote>,
     slots: Vec<Slot>,
     /// The open files, the one used last at the end.
@@ -63,7 +66,18 @@ struct Stamp {
 impl FilePool {
     pub(super) fn new(files: Vec<PathBuf>, group: Option<String>, remote: Option<Remote>) -> Self {
         let slot = |path| Slot { path, identity: OnceLock::new(), open: Mutex::new(None) };
-        FilePool { group, remote, slots: files.into_iter().map(slot).collect(), recent: Mutex::default() }
+        let slots = files.into_iter().map(slot).collect();
+        FilePool { group, arrays: None, remote, slots, recent: Mutex::default() }
+    }
+
+    /// The same, where `arrays` are the ones to read of Zarr stores.
+    pub(super) fn of_arrays(self, arrays: Option<Vec<String>>) -> Self {
+        FilePool { arrays, ..self }
+    }
+
+    /// Whether they are stores of many objects behind URLs.
+    pub(super) fn are_remote_stores(&self) -> bool {
+        self.arrays.is_some() && self.remote.is_some()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -85,7 +99,7 @@ impl FilePool {
     /// # Errors
     /// Those of [`Cache::fetch`].
     pub(super) fn fetch(&self, file: usize) -> Result<Option<Entry>> {
-        let (Some(url), Some(remote)) = (self.url(file), &self.remote) else { return Ok(None) };
+        let (Some(url), Some(remote), None) = (self.url(file), &self.remote, &self.arrays) else { return Ok(None) };
         let request =
             Request { auth_realm: remote.auth_realm.clone(), source: remote.name.clone(), ..Request::new(url) };
         remote.cache.fetch(&request).map(Some)
@@ -102,17 +116,10 @@ impl FilePool {
             match &*open {
                 Some(opened) => opened.clone(),
                 None => {
-                    let fetched = self.fetch(file)?;
-                    let path = fetched.as_ref().map_or(slot.path.as_path(), |entry| &entry.path);
-                    // Taken first: if the file changes while it is opened, the next check will tell.
-                    let identity = match fetched.as_ref().and_then(|entry| entry.manifest.as_ref()) {
-                        Some(manifest) => Identity::Content(manifest.sha256_content.to_ascii_lowercase()),
-                        None => Identity::File(Stamp::of(path)?),
+                    let container = match &self.arrays {
+                        Some(arrays) => self.open_store(file, arrays)?,
+                        None => self.open_file(file)?,
                     };
-                    if *slot.identity.get_or_init(|| identity.clone()) != identity {
-                        return Err(slot.changed());
-                    }
-                    let container = formats::open_group(path, self.group.as_deref())?;
                     let schema = Schema::of(&*container);
                     open.insert(Arc::new(OpenFile { container, schema })).clone()
                 }
@@ -125,12 +132,40 @@ impl FilePool {
         Ok(opened)
     }
 
+    fn open_file(&self, file: usize) -> Result<Arc<dyn Container>> {
+        let slot = &self.slots[file];
+        let fetched = self.fetch(file)?;
+        let path = fetched.as_ref().map_or(slot.path.as_path(), |entry| &entry.path);
+        // Taken first: if the file changes while it is opened, the next check will tell.
+        let identity = match fetched.as_ref().and_then(|entry| entry.manifest.as_ref()) {
+            Some(manifest) => Identity::Content(manifest.sha256_content.to_ascii_lowercase()),
+            None => Identity::File(Stamp::of(path)?),
+        };
+        if *slot.identity.get_or_init(|| identity.clone()) != identity {
+            return Err(slot.changed());
+        }
+        formats::open_group(path, self.group.as_deref())
+    }
+
+    fn open_store(&self, file: usize, arrays: &[String]) -> Result<Arc<dyn Container>> {
+        let objects = match (self.url(file), &self.remote) {
+            (Some(url), Some(Remote { cache, auth_realm, name })) => {
+                Objects::of_url(url, cache.clone(), auth_realm.clone(), name.clone())?
+            }
+            _ => Objects::of_folder(self.path(file))?,
+        };
+        Ok(Arc::new(ZarrStore::open(objects, arrays)?))
+    }
+
     /// Checks that the file is still the one that was opened.
     ///
     /// # Errors
     /// `Format` when it was replaced, truncated or written to, `Io` when it is gone.
     pub(super) fn check_unchanged(&self, file: usize) -> Result<()> {
         let slot = &self.slots[file];
+        if self.arrays.is_some() {
+            return slot.open.lock().as_ref().map_or(Ok(()), |open| open.container.check_unchanged());
+        }
         match slot.identity.get() {
             Some(Identity::File(stamp)) if self.url(file).is_none() && *stamp != Stamp::of(&slot.path)? => {
                 Err(slot.changed())

@@ -138,6 +138,18 @@ impl<'a> Take<'a> {
             .map_err(|fault| self.named(&self.files[fault.part], fault.error))
     }
 
+    /// Fetches what reading along the axes needs of stores. Returns the number of objects.
+    ///
+    /// # Errors
+    /// Those of fetching.
+    pub(super) fn fetch(&self, axes: &[Axes]) -> Result<usize> {
+        self.files.iter().zip(axes).try_fold(0, |n, (taken, axes)| {
+            let part = Part { schema: &taken.open.schema, container: &*taken.open.container, axes };
+            let found = part.fetch(&self.request(taken, &Selection::All)).map_err(|e| self.named(taken, e))?;
+            Ok(n + found)
+        })
+    }
+
     /// Checks that the files are still those that were opened.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::dataset::gather::{gather, Pick};
 use crate::dataset::resolve::{count, positions, Axes};
 use crate::dataset::{Dataset, DecodeOptions, Field, Selection, Values};
 use crate::Result;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The samples of `windows`, each as if it were decoded alone.
@@ -17,8 +17,12 @@ pub(super) fn sample(take: &Take, windows: &[Selection], options: DecodeOptions)
     let windows: Vec<Vec<Axes>> = windows.iter().map(|window| take.check(window)).collect::<Result<_>>()?;
     let alone = |axes: &Vec<Axes>| take.decode(axes, options);
     let (lens, names) = (take.dimension_lens(), take.file().schema.all_dimension_names());
-    // A field tells its dimensions by name only.
-    let ambiguous = names.iter().collect::<HashSet<_>>().len() < names.len();
+    // A field tells its dimensions by name only; the arrays of a store have dimensions of one name that are read alike.
+    let mut first = HashMap::new();
+    let ambiguous = names.iter().enumerate().any(|(dim, name)| {
+        let other = *first.entry(name).or_insert(dim);
+        lens[0][other] != lens[0][dim] || windows.iter().any(|axes| axes[0][other] != axes[0][dim])
+    });
     if windows.len() == 1 || ambiguous {
         return windows.iter().map(alone).collect();
     }

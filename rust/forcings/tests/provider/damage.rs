@@ -11,7 +11,7 @@ fn assert_changed(error: Error) {
 }
 
 #[test]
-fn missing_foreign_and_truncated_files_are_refused_by_name() {
+fn row_62_missing_foreign_and_truncated_files_are_refused_by_name() {
     let dir = tempdir().unwrap();
     let missing = dir.path().join("missing.nc");
     let error = refusal(files(&[&missing]));

@@ -2,6 +2,9 @@
 
 mod brackets;
 mod damage;
+#[path = "../../src/formats/hdf5/tests/library.rs"]
+mod library;
+mod random_files;
 mod real;
 mod remote;
 mod rows;
@@ -9,4 +12,5 @@ mod samples;
 mod support;
 mod times;
 mod values;
+mod windowed_reads;
 mod windows;

@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use forcings::cache::{Cache, CacheOptions, HttpOptions};
-use forcings::dataset::DimWindow;
+use forcings::dataset::{CoordWindow, DimWindow, Selection};
 use forcings::prefetch::{Order, PrefetchGroup};
 use forcings::provider::ProviderOptions;
 use forcings::{Error, ErrorKind};
@@ -188,6 +188,33 @@ fn what_is_fetched_ahead_serves_offline() {
     assert_wind(&group.take(7).unwrap().get("u").unwrap().data, 7);
     assert_eq!(group.take(8).map(drop).unwrap_err().kind(), ErrorKind::CacheMiss);
     assert!(server.asked().is_empty());
+}
+
+#[test]
+fn a_window_fetches_nothing_and_coordinates_fetch_the_first_file() {
+    let server = Files::serve();
+    let (urls, times) = half_a_day(&server);
+    let (cold, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let offline = open(options(urls.clone(), times.clone(), cache(&cold, true)));
+    let asked = CoordWindow::new().between("lat", 0.0, 2.5);
+    // What is wrong with a window is known before anything is looked for.
+    for window in [DimWindow::new().all("time").into(), Selection::All, DimWindow::new().into()] {
+        let windowed = offline.with_window(DimWindow::new()).unwrap();
+        assert_eq!(windowed.with_window(window).map(drop).unwrap_err().kind(), ErrorKind::Selection);
+        assert_eq!(windowed.coord_window(&asked).map(drop).unwrap_err().kind(), ErrorKind::Selection);
+    }
+    assert_eq!(offline.with_window(Selection::All).map(drop).unwrap_err().kind(), ErrorKind::Selection);
+    assert_eq!(offline.coord_window(&asked).map(drop).unwrap_err().kind(), ErrorKind::CacheMiss);
+    assert!(server.asked().is_empty());
+    let provider = open(options(urls, times.clone(), cache(&root, false)));
+    let window = provider.coord_window(&asked).unwrap();
+    assert_eq!(window, DimWindow::new().range("lat", 0, 2));
+    assert_eq!(server.asked(), ["p0.nc"]);
+    let sample = provider.with_window(window).unwrap().sample_at(times[0]).unwrap();
+    assert_eq!(sample.variable("u").unwrap().shape, [2, LON]);
+    assert!(server.asked().is_empty());
+    let error = provider.coord_window(&CoordWindow::new().between("lat", 80.0, 90.0)).unwrap_err();
+    assert_says(&error, &["http://", "no cell lies in (80, 90)"]);
 }
 
 #[test]

@@ -1,11 +1,9 @@
-//! Windows: the rules of binding one, and the gate that a windowed read is the full read, sliced afterwards.
+//! Windows: the rules of binding one, of sampling several, and of finding one by coordinate values.
 
 use crate::support::*;
-use forcings::dataset::{AxisSelect, Dataset, DimWindow, Field, Selection, Values};
+use forcings::dataset::{AxisSelect, CoordWindow, DimWindow, Selection, Values};
 use forcings::provider::{Provider, ProviderOptions};
 use forcings::{Error, ErrorKind};
-use proptest::prelude::*;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tempfile::{tempdir, TempDir};
 
@@ -21,31 +19,102 @@ fn selection_error(result: Result<impl Sized, Error>, parts: &[&str]) {
     assert_says(&error, parts);
 }
 
-#[test]
-fn a_window_is_checked_before_any_read() {
-    let dir = tempdir().unwrap();
-    let (path, provider) = provider(&dir);
-    // Whatever reads now says so.
+/// A provider whose file is gone: whatever reads now fails with `Io`.
+fn bare_provider(dir: &TempDir) -> Provider {
+    let (path, provider) = provider(dir);
     std::fs::remove_file(path).unwrap();
-    let windowed = provider.with_window(DimWindow::new().range("lat", 0, 2)).unwrap();
-    let identity = provider.with_window(DimWindow::new()).unwrap();
-    for taken in [&windowed, &identity] {
+    assert_eq!(provider.sample_at(Y2000).unwrap_err().kind(), ErrorKind::Io);
+    provider
+}
+
+#[test]
+fn row_77_a_window_cannot_name_the_time_dimension_even_whole() {
+    let dir = tempdir().unwrap();
+    let provider = bare_provider(&dir);
+    for time in [DimWindow::new().all("time"), DimWindow::new().range("time", 0, 1).all("lat")] {
+        selection_error(provider.with_window(time.clone()), &["\"time\" is the time dimension"]);
+        let windows = [DimWindow::new().into(), time.into()];
+        selection_error(provider.sample_windows_at(Y2000, &windows), &["\"time\" is the time dimension"]);
+    }
+}
+
+#[test]
+fn row_78_windows_do_not_compose() {
+    let dir = tempdir().unwrap();
+    let provider = bare_provider(&dir);
+    // One that takes nothing away is a window too.
+    for window in [DimWindow::new().range("lat", 0, 2), DimWindow::new()] {
+        let taken = provider.with_window(window).unwrap();
         selection_error(taken.with_window(DimWindow::new()), &["has a selection already"]);
         selection_error(taken.sample_windows_at(Y2000, &[DimWindow::new().into()]), &["has a selection already"]);
+        selection_error(taken.coord_window(&CoordWindow::new()), &["has a selection already"]);
+        // Before the form, and before the time dimension.
+        selection_error(taken.with_window(Selection::All), &["has a selection already"]);
+        selection_error(taken.with_window(DimWindow::new().all("time")), &["has a selection already"]);
     }
+}
+
+#[test]
+fn row_79_a_window_names_its_dimensions() {
+    let dir = tempdir().unwrap();
+    let provider = bare_provider(&dir);
     for unnamed in [Selection::All, Selection::Positional(vec![AxisSelect::All; 3])] {
         selection_error(provider.with_window(unnamed.clone()), &["names its dimensions"]);
         selection_error(provider.sample_windows_at(Y2000, &[unnamed]), &["names its dimensions"]);
     }
-    let all = DimWindow::new().all("time");
-    selection_error(provider.with_window(all.clone()), &["\"time\" is the time dimension"]);
-    let windows = [DimWindow::new().into(), all.into()];
-    selection_error(provider.sample_windows_at(Y2000, &windows), &["\"time\" is the time dimension"]);
+}
+
+#[test]
+fn rows_80_and_82_every_format_narrows_so_that_no_selection_is_refused_or_ignored() {
+    let dir = tempdir().unwrap();
+    let formats = [
+        netcdf::Options::empty(),
+        netcdf::Options::_64BIT_OFFSET,
+        netcdf::Options::_64BIT_DATA,
+        netcdf::Options::NETCDF4,
+    ];
+    for (k, format) in formats.into_iter().enumerate() {
+        let path = dir.path().join(format!("{k}.nc"));
+        let mut file = netcdf::create_with(&path, format).unwrap();
+        file.add_dimension("x", 3).unwrap();
+        file.add_variable::<i32>("v", &["x"]).unwrap();
+        if k < 3 {
+            file.enddef().unwrap();
+        }
+        file.variable_mut("v").unwrap().put_values(&[1, 2, 3], ..).unwrap();
+        file.close().unwrap();
+        let window = DimWindow::new().indices("x", [2, 0]);
+        let baked = open(ProviderOptions { select: Some(window.clone().into()), ..files(&[&path]) });
+        let whole = open(files(&[&path]));
+        assert!(whole.supports_selection() && baked.supports_selection());
+        for narrowed in [whole.with_window(window).unwrap(), baked] {
+            let sample = narrowed.sample_at(0.0).unwrap();
+            assert!(sample.variables[0].values.same_bits(&Values::I32(vec![3, 1])));
+        }
+    }
+    let unknown = ProviderOptions { format: "csv".into(), ..files(&[&dir.path().join("3.nc")]) };
+    assert_eq!(refusal(unknown).kind(), ErrorKind::InvalidParameter);
+}
+
+#[test]
+fn row_83_no_windows_are_no_samples_and_no_read() {
+    let dir = tempdir().unwrap();
+    let provider = bare_provider(&dir);
+    assert!(provider.sample_windows_at(Y2000, &[]).unwrap().is_empty());
+    let taken = provider.with_window(DimWindow::new()).unwrap();
+    assert!(taken.sample_windows_at(f64::NAN, &[]).unwrap().is_empty());
+}
+
+#[test]
+fn a_step_of_0_is_refused_by_the_union_and_by_the_read() {
+    let dir = tempdir().unwrap();
+    let provider = bare_provider(&dir);
     let standing = DimWindow::new().range_step("lat", 0, u64::MAX, 0);
     selection_error(provider.sample_windows_at(Y2000, &[standing.clone().into()]), &["step 0"]);
+    // What every window must fulfil comes before the union.
+    let windows = [standing.clone().into(), DimWindow::new().all("time").into()];
+    selection_error(provider.sample_windows_at(Y2000, &windows), &["\"time\" is the time dimension"]);
     assert_eq!(provider.with_window(standing).unwrap().sample_at(Y2000).unwrap_err().kind(), ErrorKind::Io);
-    assert!(provider.sample_windows_at(f64::NAN, &[]).unwrap().is_empty());
-    assert!(provider.supports_selection());
 }
 
 #[test]
@@ -91,7 +160,7 @@ fn a_selection_may_be_baked_in_when_a_provider_is_opened() {
 }
 
 #[test]
-fn constant_data_leave_the_refusal_of_time_to_the_read() {
+fn row_85_constant_data_leave_the_refusal_of_time_to_the_read() {
     let dir = tempdir().unwrap();
     let path = dir.path().join("a.nc");
     write(&path, |file| {
@@ -107,20 +176,89 @@ fn constant_data_leave_the_refusal_of_time_to_the_read() {
     selection_error(provider.sample_windows_at(0.0, &windows), &["time axis"]);
 }
 
-#[test]
-fn several_windows_fail_as_the_one_at_fault_would_alone() {
+/// Checks that a list with this window among good ones fails as the window alone.
+fn fails_as_alone(bad: DimWindow, parts: &[&str]) {
     let dir = tempdir().unwrap();
     let (_, provider) = provider(&dir);
     let whole: Selection = DimWindow::new().into();
-    for bad in
-        [DimWindow::new().all("nobody"), DimWindow::new().indices("lat", [5]), DimWindow::new().range("lon", 2, 9)]
-    {
-        let alone = provider.with_window(bad.clone()).unwrap().sample_at(Y2000).unwrap_err();
-        let together = provider.sample_windows_at(Y2000, &[whole.clone(), bad.into(), whole.clone()]).unwrap_err();
-        assert_eq!((together.kind(), together.to_string()), (alone.kind(), alone.to_string()));
-    }
-    let before = provider.sample_windows_at(0.0, &[whole]).unwrap_err();
+    let alone = provider.with_window(bad.clone()).unwrap().sample_at(Y2000).unwrap_err();
+    let windows = [whole.clone(), bad.into(), DimWindow::new().indices("lat", [0]).into(), whole];
+    let together = provider.sample_windows_at(Y2000, &windows).unwrap_err();
+    assert_eq!((together.kind(), together.to_string()), (alone.kind(), alone.to_string()));
+    selection_error(Err::<(), _>(alone), parts);
+}
+
+#[test]
+fn row_84_one_window_with_an_unknown_dimension_fails_the_list() {
+    fails_as_alone(DimWindow::new().all("nobody"), &["\"nobody\"", "\"lat\", \"lon\""]);
+    fails_as_alone(DimWindow::new().range("nobody", 0, 1).indices("lat", [9]), &["\"nobody\""]);
+}
+
+#[test]
+fn row_86_an_index_outside_is_refused_though_another_window_takes_the_dimension_whole() {
+    fails_as_alone(DimWindow::new().indices("lat", [5]), &["index 5", "length 4"]);
+    fails_as_alone(DimWindow::new().range("lon", 2, 9), &["index 8", "length 6"]);
+}
+
+#[test]
+fn a_time_before_the_first_is_the_error_of_a_list_too() {
+    let dir = tempdir().unwrap();
+    let (_, provider) = provider(&dir);
+    let before = provider.sample_windows_at(0.0, &[DimWindow::new().into()]).unwrap_err();
     assert_eq!(before.kind(), ErrorKind::OffGrid);
+    assert_eq!(before.to_string(), provider.sample_at(0.0).unwrap_err().to_string());
+}
+
+#[test]
+fn a_window_by_coordinates_is_found_on_the_axes_of_the_file() {
+    let dir = tempdir().unwrap();
+    let (path, provider) = provider(&dir);
+    // The axes are 0, 2.5, 5, …, and no longitude by their attributes.
+    let asked = CoordWindow::new().between("lat", 2.5, 7.4).between("lon", 5.0, 10.0);
+    let window = provider.coord_window(&asked).unwrap();
+    assert_eq!(window, DimWindow::new().range("lat", 1, 3).range("lon", 2, 5));
+    let sample = provider.with_window(window).unwrap().sample_at(Y2000).unwrap();
+    assert_eq!(f64s(sample.coord("lat").unwrap()), [2.5, 5.0]);
+    assert_eq!(f64s(sample.coord("lon").unwrap()), [5.0, 7.5, 10.0]);
+    assert!(sample.same_bits(
+        &open(ProviderOptions {
+            select: Some(DimWindow::new().range("lat", 1, 3).range("lon", 2, 5).into()),
+            ..files(&[&path])
+        })
+        .sample_at(Y2000)
+        .unwrap()
+    ));
+    let refused = |name: &str, from, to| provider.coord_window(&CoordWindow::new().between(name, from, to));
+    selection_error(refused("time", 0.0, 1.0), &["\"time\" is the time dimension"]);
+    selection_error(refused("height", 0.0, 1.0), &["a.nc", "no coordinate \"height\"", "\"lat\", \"lon\""]);
+    selection_error(refused("lat", 8.0, 9.0), &["a.nc", "\"lat\"", "from 0 to 7.5 in 4 cells"]);
+    selection_error(refused("lat", 5.0, f64::NAN), &["NaN"]);
+    std::fs::remove_file(path).unwrap();
+    assert_eq!(refused("lat", 0.0, 1.0).map(drop).unwrap_err().kind(), ErrorKind::Io);
+}
+
+#[test]
+fn a_window_across_the_seam_follows_the_globe() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("globe.nc");
+    write(&path, |file| {
+        file.add_dimension("lon", 8).unwrap();
+        let mut lon = file.add_variable::<f32>("lon", &["lon"]).unwrap();
+        lon.put_attribute("units", "degrees_east").unwrap();
+        lon.put_values(&[-180.0_f32, -135.0, -90.0, -45.0, 0.0, 45.0, 90.0, 135.0], ..).unwrap();
+        file.add_variable::<i32>("v", &["lon"]).unwrap().put_values(&(0..8).collect::<Vec<i32>>(), ..).unwrap();
+    });
+    let provider = open(files(&[&path]));
+    for (from, to, expected) in [
+        (90.0, 270.0, vec![6, 7, 0, 1, 2]),
+        (315.0, 45.0, vec![3, 4, 5]),
+        (135.0, -180.0, vec![7, 0]),
+        (-180.0, 180.0, vec![0, 1, 2, 3, 4, 5, 6, 7]),
+    ] {
+        let window = provider.coord_window(&CoordWindow::new().between("lon", from, to)).unwrap();
+        let sample = provider.with_window(window).unwrap().sample_at(0.0).unwrap();
+        assert!(sample.variables[0].values.same_bits(&Values::I32(expected)), "({from}, {to}): {sample:?}");
+    }
 }
 
 #[test]
@@ -165,193 +303,4 @@ fn what_is_wrong_outside_of_every_window_concerns_none() {
     assert!(samples[0].variables[0].values.same_bits(&Values::I64(vec![1])));
     assert!(samples[1].variables[0].values.same_bits(&Values::I64(vec![2])));
     assert_eq!(provider.sample_at(0.0).unwrap_err().kind(), ErrorKind::Format);
-}
-
-const DIMS: [&str; 4] = ["time", "lev", "lat", "lon"];
-
-/// A file of random extents, chunks, filters and kind.
-#[derive(Debug, Clone)]
-struct Shape {
-    extents: [usize; 4],
-    chunk: [usize; 4],
-    deflate: bool,
-    classic: bool,
-    seed: u32,
-}
-
-fn any_shape() -> impl Strategy<Value = Shape> {
-    let extents = (1..4_usize, 1..4_usize, 1..6_usize, 1..8_usize).prop_map(|(a, b, c, d)| [a, b, c, d]);
-    let chunk = (1..3_usize, 1..3_usize, 1..4_usize, 1..5_usize).prop_map(|(a, b, c, d)| [a, b, c, d]);
-    (extents, chunk, any::<(bool, bool, u32)>()).prop_map(|(extents, chunk, (deflate, classic, seed))| Shape {
-        extents,
-        chunk: std::array::from_fn(|i| chunk[i].min(extents[i])),
-        deflate,
-        classic,
-        seed,
-    })
-}
-
-/// Packed, masked, plain, text and scalar variables, of several ranks, with coordinates for all dimensions but `lev`.
-fn random_file(dir: &TempDir, shape: &Shape) -> PathBuf {
-    let path = dir.path().join("random.nc");
-    let options = if shape.classic { netcdf::Options::empty() } else { netcdf::Options::NETCDF4 };
-    let mut file = netcdf::create_with(&path, options).unwrap();
-    for (name, len) in DIMS.iter().zip(shape.extents) {
-        file.add_dimension(name, len).unwrap();
-    }
-    file.add_dimension("width", 3).unwrap();
-    let chunk_of =
-        |dims: &[&str]| dims.iter().map(|d| shape.chunk[DIMS.iter().position(|n| n == d).unwrap()]).collect::<Vec<_>>();
-    let variables: [(&str, &[&str]); 4] =
-        [("t", &DIMS), ("ps", &["lat", "time", "lon"]), ("n", &["lev", "lat"]), ("s", &["lon"])];
-    macro_rules! define {
-        ($type:ty, $name:expr, $dims:expr) => {{
-            let dims: &[&str] = $dims;
-            let mut v = file.add_variable::<$type>($name, dims).unwrap();
-            if !shape.classic && !dims.is_empty() {
-                v.set_chunking(&chunk_of(dims)).unwrap();
-                if shape.deflate {
-                    v.set_compression(1, shape.seed % 2 == 0).unwrap();
-                }
-            }
-            v
-        }};
-    }
-    define!(i32, "time", &["time"]).put_attribute("units", "hours since 2000-01-01").unwrap();
-    define!(f64, "lat", &["lat"]);
-    define!(f32, "lon", &["lon"]);
-    let mut t = define!(i16, variables[0].0, variables[0].1);
-    t.put_attribute("_FillValue", 7_i16).unwrap();
-    t.put_attribute("add_offset", 0.1).unwrap();
-    t.put_attribute("scale_factor", 0.3_f32).unwrap();
-    define!(f32, variables[1].0, variables[1].1).put_attribute("missing_value", vec![3.0_f32, 5.0]).unwrap();
-    define!(i32, variables[2].0, variables[2].1);
-    define!(f64, variables[3].0, variables[3].1);
-    define!(i16, "flag", &[]);
-    let text = netcdf::types::NcVariableType::Char;
-    file.add_variable_with_type("label", &["lat", "width"], &text).unwrap();
-    if shape.classic {
-        file.enddef().unwrap();
-    }
-    let len = |dims: &[&str]| dims.iter().map(|d| file_len(shape, d)).product::<usize>();
-    let mut state = shape.seed | 1;
-    let mut next = move || {
-        state ^= state << 13;
-        state ^= state >> 17;
-        state ^= state << 5;
-        state
-    };
-    macro_rules! fill {
-        ($type:ty, $name:expr, $dims:expr) => {{
-            let values: Vec<$type> = (0..len($dims)).map(|_| (next() % 40) as $type).collect();
-            file.variable_mut($name).unwrap().put_values(&values, ..).unwrap();
-        }};
-    }
-    let hours: Vec<i32> = (0..shape.extents[0] as i32).collect();
-    file.variable_mut("time").unwrap().put_values(&hours, ..).unwrap();
-    fill!(f64, "lat", &["lat"]);
-    fill!(f32, "lon", &["lon"]);
-    fill!(i16, variables[0].0, variables[0].1);
-    fill!(f32, variables[1].0, variables[1].1);
-    fill!(i32, variables[2].0, variables[2].1);
-    fill!(f64, variables[3].0, variables[3].1);
-    file.variable_mut("flag").unwrap().put_value(5_i16, ()).unwrap();
-    file.close().unwrap();
-    path
-}
-
-fn file_len(shape: &Shape, dim: &str) -> usize {
-    shape.extents[DIMS.iter().position(|n| *n == dim).unwrap()]
-}
-
-/// Numbers from which selectors for axes of any length are made.
-type Draw = (u8, Vec<u64>, u64);
-
-fn any_draws() -> impl Strategy<Value = [Draw; 3]> {
-    let draw = || (0..4_u8, proptest::collection::vec(any::<u64>(), 0..5), any::<u64>());
-    (draw(), draw(), draw()).prop_map(|(a, b, c)| [a, b, c])
-}
-
-fn window(shape: &Shape, draws: &[Draw; 3]) -> Selection {
-    let mut dims = BTreeMap::new();
-    for (name, (kind, numbers, extra)) in DIMS[1..].iter().zip(draws) {
-        let len = file_len(shape, name) as u64;
-        let selector = match kind {
-            0 => continue,
-            1 => AxisSelect::All,
-            2 => AxisSelect::Indices(numbers.iter().map(|n| n % len).collect()),
-            _ => AxisSelect::Slice {
-                start: extra % (len + 1),
-                stop: (extra >> 8) % (len + 1),
-                step: 1 + (extra >> 16) % 3,
-            },
-        };
-        dims.insert(name.to_string(), selector);
-    }
-    Selection::Named(dims)
-}
-
-/// Slices a field by the names of its dimensions, one element at a time.
-fn slice(field: &Field, window: &Selection) -> Field {
-    let Selection::Named(dims) = window else { panic!("named windows only") };
-    let lists: Vec<Vec<usize>> = field
-        .dims
-        .iter()
-        .zip(&field.shape)
-        .map(|(dim, len)| match dims.get(&**dim) {
-            None | Some(AxisSelect::All) => (0..*len).collect(),
-            Some(AxisSelect::Indices(list)) => list.iter().map(|i| *i as usize).collect(),
-            Some(AxisSelect::Slice { start, stop, step }) => {
-                (*start..*stop).step_by(*step as usize).map(|i| i as usize).collect()
-            }
-        })
-        .collect();
-    let mut indices = vec![0];
-    for (list, len) in lists.iter().zip(&field.shape) {
-        indices = indices.iter().flat_map(|base| list.iter().map(move |i| base * len + i)).collect();
-    }
-    let values = match &field.values {
-        Values::F64(v) => Values::F64(indices.iter().map(|i| v[*i]).collect()),
-        Values::I32(v) => Values::I32(indices.iter().map(|i| v[*i]).collect()),
-        Values::String(v) => Values::String(indices.iter().map(|i| v[*i].clone()).collect()),
-        other => panic!("{:?} does not occur", other.field_type()),
-    };
-    Field { shape: lists.iter().map(Vec::len).collect(), values, ..field.clone() }
-}
-
-fn sliced(dataset: &Dataset, window: &Selection) -> Dataset {
-    let slice_all = |fields: &[Field]| fields.iter().map(|f| slice(f, window)).collect();
-    Dataset {
-        variables: slice_all(&dataset.variables),
-        coords: slice_all(&dataset.coords),
-        attributes: dataset.attributes.clone(),
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
-
-    #[test]
-    fn a_windowed_read_is_the_full_read_sliced_afterwards(
-        shape in any_shape(),
-        draws in proptest::collection::vec(any_draws(), 1..4),
-    ) {
-        let dir = tempdir().unwrap();
-        let provider = open(files(&[&random_file(&dir, &shape)]));
-        let windows: Vec<Selection> = draws.iter().map(|d| window(&shape, d)).collect();
-        for &t in provider.refresh_times() {
-            let full = provider.sample_at(t).unwrap();
-            let mut alone = Vec::new();
-            for window in &windows {
-                let sample = provider.with_window(window.clone()).unwrap().sample_at(t).unwrap();
-                prop_assert!(sample.same_bits(&sliced(&full, window)), "{window:?}");
-                alone.push(sample);
-            }
-            let together = provider.sample_windows_at(t, &windows).unwrap();
-            prop_assert_eq!(together.len(), alone.len());
-            for (a, b) in together.iter().zip(&alone) {
-                prop_assert!(a.same_bits(b), "{windows:?}");
-            }
-        }
-    }
 }

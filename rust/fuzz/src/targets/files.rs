@@ -68,7 +68,7 @@ fn describe(file: &dyn Container, said: &mut String) {
         let count = variable.shape.iter().fold(1_u64, |n, len| n.saturating_mul(*len));
         let width = match variable.element {
             ElementType::Number(number, _) => number.width(),
-            ElementType::Char => 1,
+            ElementType::Char | ElementType::Bool => 1,
             ElementType::String => {
                 let _ = match file.strings(i) {
                     Ok(strings) => write!(said, "{} strings;", strings.len()),

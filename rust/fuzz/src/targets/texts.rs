@@ -1,7 +1,8 @@
-//! Texts: selections in their wire form, manifests of the cache, CF time units.
+//! Texts: selections in their wire form, manifests of the cache, CF time units, the metadata of Zarr arrays.
 
 use forcings::cache::{CacheKey, Manifest};
 use forcings::dataset::Selection;
+use forcings::formats::zarr;
 use forcings::time::cf::CfTime;
 use std::path::Path;
 
@@ -39,6 +40,21 @@ pub(super) const CF_TIME: &[&[u8]] = &[
     b"\n360_day",
     b"\nnoleap",
     b"\njulian",
+];
+pub(super) const ZARR: &[&[u8]] = &[
+    b"\"zarr_format\": 3",
+    b"\"shape\": [4, 0]",
+    b"\"chunk_shape\": [2, 1]",
+    b"18446744073709551615",
+    b"{\"name\": \"crc32c\"}",
+    b"{\"name\": \"sharding_indexed\", \"configuration\": {",
+    b"\"index_location\": \"start\"",
+    b"\"order\": [1, 0]",
+    b"\"0x7fc00000\"",
+    b"-Infinity",
+    b"NaN",
+    b"null",
+    b"\\\"",
 ];
 
 pub(super) fn selection(bytes: &[u8]) -> String {
@@ -78,4 +94,9 @@ pub(super) fn cf_time(bytes: &[u8]) -> String {
         }
         Err(e) => e.to_string(),
     }
+}
+
+/// A `.zarray` or a `zarr.json`.
+pub(super) fn zarr(bytes: &[u8]) -> String {
+    zarr::check_metadata(bytes).map_or_else(|e| e.to_string(), |()| "read".into())
 }

@@ -19,28 +19,23 @@ const STEP_BYTES: usize = 256 << 10;
 impl<T: Copy + Send + Sync> Job<'_, T> {
     /// Reads the selected elements of one block.
     pub(super) fn serve(&self, mut item: usize, worker: &mut Worker) -> Result<()> {
-        let mut touched: Vec<&Touched> = Vec::with_capacity(self.plans.len());
-        for plan in self.plans.iter().rev() {
-            touched.push(&plan.touched[item % plan.touched.len()]);
+        let mut at = vec![0; self.plans.len()];
+        for (position, plan) in at.iter_mut().zip(&self.plans).rev() {
+            *position = item % plan.touched.len();
             item /= plan.touched.len();
         }
-        touched.reverse();
+        let touched: Vec<&Touched> = self.plans.iter().zip(&at).map(|(plan, at)| &plan.touched[*at]).collect();
         let coords: Vec<u64> = touched.iter().map(|t| t.coord).collect();
         match self.blocks.place(&coords, &self.subject)? {
-            Place::Absent => {
-                worker.stats.blocks_absent += 1;
-                self.each_run(&touched, &mut |_, out, run| {
-                    self.fill(out, run.len);
-                    Ok(())
-                })
-            }
+            Place::Absent => self.fill_block(&touched, worker),
+            Place::Stored => self.read_stored(&touched, &at, &coords, worker),
             Place::Memory(bytes) => self.scatter(&touched, bytes, 0, &mut worker.picked),
             Place::Plain(offset) => self.read_plain(&touched, offset, worker),
             Place::Filtered { chunk, entry } => {
                 let Subject { source, what, .. } = self.subject;
                 let site = ChunkSite { path: source.path(), what, chunk };
                 let filters = self.blocks.filters();
-                let Worker { scratch, block, picked, stats } = worker;
+                let Worker { scratch, block, picked, stats, .. } = worker;
                 stats.chunks_inflated += 1;
                 stats.bytes_read += u64::from(entry.size);
                 if let Some(target) = self.whole_block(&touched) {
@@ -52,6 +47,39 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
                 self.scatter(&touched, block, 0, picked)
             }
         }
+    }
+
+    fn fill_block(&self, touched: &[&Touched], worker: &mut Worker) -> Result<()> {
+        worker.stats.blocks_absent += 1;
+        self.each_run(touched, &mut |_, out, run| {
+            self.fill(out, run.len);
+            Ok(())
+        })
+    }
+
+    /// Decodes a chunk of a store.
+    fn read_stored(&self, touched: &[&Touched], at: &[usize], coords: &[u64], worker: &mut Worker) -> Result<()> {
+        let Subject { shape, what, .. } = self.subject;
+        let needed = self.needed.as_ref().expect("there are objects where a layout is stored in them");
+        let coords = &coords[..shape.len()];
+        let absent = |worker: &mut Worker| {
+            let cells = touched.iter().map(|t| t.count as u64).product();
+            self.absent.add(cells, &self.subject)?;
+            self.fill_block(touched, worker)
+        };
+        let Some((object, within)) = needed.get(at, coords)? else { return absent(worker) };
+        let grid = shape.iter().zip(&self.blocks.axes).map(|(s, b)| s.div_ceil(b.extent));
+        let chunk = grid.zip(coords).fold(0u64, |n, (g, c)| n.saturating_mul(g).saturating_add(*c)) as usize;
+        let site = ChunkSite { path: object.name(), what, chunk };
+        let len = self.blocks.bytes;
+        let Some(part) = object.find(&within, len, &site)? else { return absent(worker) };
+        self.absent.note_stored(part.len);
+        let Worker { objects, block, picked, stats, .. } = worker;
+        stats.chunks_inflated += 1;
+        stats.bytes_read += part.len;
+        let block = grown(block, len, &site)?;
+        object.decode(part, block, objects, &site)?;
+        self.scatter(touched, block, 0, picked)
     }
 
     /// The part of the output that is this block, byte for byte, if there is one.

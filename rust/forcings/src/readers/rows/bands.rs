@@ -48,9 +48,9 @@ impl Bands {
         match dataset.layout {
             Layout::Chunked(table) => bands.plan_chunks(dataset, table, cells, scratch)?,
             Layout::Contiguous { .. } | Layout::Compact(_) | Layout::Unallocated => bands.plan_rows(dataset, cells)?,
-            Layout::Records { .. } => {
+            Layout::Records { .. } | Layout::Stored(_) => {
                 let what = dataset.what;
-                return Err(Error::Integrity(format!("{what} is laid out by records, which no packed dataset is")));
+                return Err(Error::Integrity(format!("{what} is laid out as no packed dataset is")));
             }
         }
         Ok(bands)
@@ -109,7 +109,7 @@ impl Bands {
                     let start = start.and_then(|n| n.checked_add(*offset)).ok_or_else(|| table_error(dataset))?;
                     source.read_at(start, &mut out[..len])?;
                 }
-                Layout::Records { .. } => return Err(table_error(dataset)),
+                Layout::Records { .. } | Layout::Stored(_) => return Err(table_error(dataset)),
             }
         }
         Ok(inflated)

@@ -1,0 +1,164 @@
+//! From the stored bytes of a chunk to its elements: checksums and at most one compressor, undone. What a damaged header
+//! claims is checked against the bytes that there are before room is made for it.
+
+use super::checksum;
+use super::half;
+use crate::chunks::codecs::{room, CodecError, Codecs};
+use crate::chunks::{blosc, ByteSource, ChunkSite, ObjectScratch, Part, MAX_EXPANSION};
+use crate::formats::ByteOrder;
+use crate::{Error, Result};
+
+/// Bytes of a CRC-32C.
+const CHECKSUM: usize = 4;
+
+/// The codecs that end in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Chain {
+    /// Checksums of the elements.
+    pub(super) inner_checksums: usize,
+    pub(super) compressor: Option<Compressor>,
+    /// Checksums of what the compressor gave.
+    pub(super) outer_checksums: usize,
+    /// Elements are halves in this order, to be widened.
+    pub(super) halves: Option<ByteOrder>,
+}
+
+/// What shrinks the bytes of a chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compressor {
+    Zlib,
+    Gzip,
+    Zstd,
+    Blosc,
+    /// A block behind its length in four bytes.
+    Lz4,
+}
+
+impl Compressor {
+    /// A compressor of this name, as both versions call it.
+    pub(super) fn of_name(name: &str) -> Option<Self> {
+        match name {
+            "zlib" => Some(Compressor::Zlib),
+            "gzip" => Some(Compressor::Gzip),
+            "zstd" => Some(Compressor::Zstd),
+            "blosc" => Some(Compressor::Blosc),
+            "lz4" => Some(Compressor::Lz4),
+            _ => None,
+        }
+    }
+
+    /// The most bytes that one stored byte may stand for.
+    fn max_expansion(self) -> u64 {
+        match self {
+            Compressor::Zlib | Compressor::Gzip => MAX_EXPANSION as u64,
+            // A block of Zstandard holds up to 128 KiB and takes three bytes or more; LZ4 and Blosc reach less.
+            Compressor::Zstd | Compressor::Blosc | Compressor::Lz4 => (128 << 10) / 3 + 1,
+        }
+    }
+
+    /// Decompresses into `out`; the bytes that it gave.
+    fn decode(self, raw: &[u8], out: &mut [u8], codecs: &mut Codecs) -> std::result::Result<usize, CodecError> {
+        match self {
+            Compressor::Zlib => codecs.zlib(raw, out),
+            Compressor::Gzip => codecs.gzip(raw, out),
+            Compressor::Zstd => codecs.zstd(raw, out),
+            Compressor::Blosc => blosc::decode_into(raw, out, codecs),
+            Compressor::Lz4 => match raw.split_first_chunk::<4>() {
+                Some((len, block)) if u32::from_le_bytes(*len) as usize == out.len() => Codecs::lz4(block, out),
+                Some((len, _)) => {
+                    Err(CodecError::Damaged(format!("its LZ4 block claims {} bytes", u32::from_le_bytes(*len))))
+                }
+                None => Err(CodecError::Damaged("its LZ4 block is cut short".into())),
+            },
+        }
+    }
+}
+
+impl Chain {
+    /// Refuses a stored chunk that cannot decode to `len` bytes.
+    ///
+    /// # Errors
+    /// `Format` when it cannot.
+    pub(super) fn check(&self, size: u64, len: usize, site: &ChunkSite) -> Result<()> {
+        let wanted = self.inner_len(len) as u64;
+        let outer = (CHECKSUM * self.outer_checksums) as u64;
+        match self.compressor {
+            None if size != wanted + outer => {
+                Err(site.damaged(format_args!("{size} bytes are stored, {} are expected", wanted + outer)))
+            }
+            Some(compressor) if wanted > compressor.max_expansion().saturating_mul(size) => {
+                Err(site.damaged(format_args!("{size} stored bytes cannot expand to {wanted}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads and decodes a part of `source` into `out`, which has the length of the chunk in memory.
+    ///
+    /// # Errors
+    /// `Format` when it does not decode to exactly that or a checksum differs, `Unsupported` for a frame of another
+    /// kind, `Io`.
+    pub(super) fn decode(
+        &self,
+        source: &dyn ByteSource,
+        part: Part,
+        out: &mut [u8],
+        scratch: &mut ObjectScratch,
+        site: &ChunkSite,
+    ) -> Result<()> {
+        self.check(part.len, out.len(), site)?;
+        // As they are.
+        if *self == Chain::default() {
+            return source.read_at(part.offset, out);
+        }
+        let fail = |error| codec_error(error, site);
+        let (codecs, raw, stage) = scratch.split();
+        let raw = room(raw, part.len as usize).map_err(fail)?;
+        source.read_at(part.offset, raw)?;
+        let raw = unchecked(raw, self.outer_checksums, site)?;
+        let Some(compressor) = self.compressor else { return self.finish(raw, out, site) };
+        let wanted = self.inner_len(out.len());
+        let direct = self.inner_checksums == 0 && self.halves.is_none();
+        let target = if direct { &mut *out } else { room(stage, wanted).map_err(fail)? };
+        let found = compressor.decode(raw, target, codecs).map_err(fail)?;
+        if found != wanted {
+            return Err(site.damaged(format_args!("it holds {found} bytes, {wanted} are expected")));
+        }
+        if direct {
+            return Ok(());
+        }
+        self.finish(&stage[..wanted], out, site)
+    }
+
+    /// The bytes below the compressor for a chunk of `len` bytes in memory.
+    fn inner_len(&self, len: usize) -> usize {
+        let elements = if self.halves.is_some() { len / 2 } else { len };
+        elements + CHECKSUM * self.inner_checksums
+    }
+
+    fn finish(&self, bytes: &[u8], out: &mut [u8], site: &ChunkSite) -> Result<()> {
+        let bytes = unchecked(bytes, self.inner_checksums, site)?;
+        match self.halves {
+            Some(order) => half::widen(bytes, out, order),
+            None => out.copy_from_slice(bytes),
+        }
+        Ok(())
+    }
+}
+
+/// What `count` checksums at the end of these bytes vouch for.
+fn unchecked<'a>(mut bytes: &'a [u8], count: usize, site: &ChunkSite) -> Result<&'a [u8]> {
+    for _ in 0..count {
+        bytes = checksum::verified(bytes).ok_or_else(|| site.damaged("its CRC-32C differs"))?;
+    }
+    Ok(bytes)
+}
+
+fn codec_error(error: CodecError, site: &ChunkSite) -> Error {
+    match error {
+        CodecError::Damaged(detail) => site.damaged(detail),
+        CodecError::Unsupported(detail) => {
+            Error::Unsupported(format!("{}: chunk {} of {}: {detail}", site.path.display(), site.chunk, site.what))
+        }
+    }
+}
