@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `make test`: the Rust tests, a minute of fuzzing, the Julia suite with one and with two threads, stores read by other
+# `make test`: the Rust tests, 45 seconds of fuzzing, the Julia suite with one and with two threads, stores read by other
 # tools, the code of the documentation. Goes on after a failure, so that one run tells
 # everything.
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"

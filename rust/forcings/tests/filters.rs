@@ -95,7 +95,7 @@ fn a_filter_that_is_not_read_fails_its_own_variable_by_id_and_name() {
         ("lacks_blosc2", "filter 32026 (blosc2"),
         ("lacks_bitshuffle", "filter 32008 (bitshuffle"),
         ("lacks_zfp", "filter 32013 ("),
-        ("lacks_nbit", "integer of 17 bits in 4 bytes"),
+        ("lacks_nbit", "integer of 17 bits in 4 bytes, which n-bit packs (write it as"),
     ] {
         let (index, _) = named(file.as_ref(), name);
         let error = bytes(file.as_ref(), index).unwrap_err();

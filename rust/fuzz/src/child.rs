@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Bytes of address space; seconds of computing, and of waiting, for a batch of inputs.
+/// Bytes of address space; seconds of computing, and of waiting, for a seed or a batch of inputs.
 const MAX_MEMORY: u64 = 2 << 30;
 const MAX_COMPUTE: u64 = 20;
 const MAX_WAIT: u32 = 200;
@@ -35,13 +35,12 @@ pub fn run(target: &Target, seeds: Vec<Vec<u8>>, seed: u64, time: Duration, trac
         Ok(endings.insert(ending(&(target.run)(input))))
     };
     for input in &seeds {
+        arm();
         attempt(input)?;
     }
     let start = Instant::now();
     while start.elapsed() < time {
-        limit(libc::RLIMIT_CPU, computed() + MAX_COMPUTE);
-        // SAFETY: it only sets a timer of this process, whose signal ends it.
-        unsafe { libc::alarm(MAX_WAIT) };
+        arm();
         for _ in 0..BATCH {
             // Half of the time from what was given: what was found may be damaged beyond reach.
             let reach = if random.below(2) == 0 { given } else { seeds.len() };
@@ -78,6 +77,13 @@ pub fn traced(trace: &Path) -> io::Result<Vec<u8>> {
     let bytes = std::fs::read(trace)?;
     let (len, rest) = bytes.split_first_chunk::<4>().ok_or(io::ErrorKind::UnexpectedEof)?;
     Ok(rest[..rest.len().min(u32::from_le_bytes(*len) as usize)].to_vec())
+}
+
+/// Starts the time of the next seed or batch.
+fn arm() {
+    limit(libc::RLIMIT_CPU, computed() + MAX_COMPUTE);
+    // SAFETY: it only sets a timer of this process, whose signal ends it.
+    unsafe { libc::alarm(MAX_WAIT) };
 }
 
 fn limit(what: libc::__rlimit_resource_t, most: u64) {

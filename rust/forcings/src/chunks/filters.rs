@@ -99,7 +99,7 @@ pub fn is_filtered(filters: &[Filter], mask: u32) -> bool {
 pub fn check_expansion(entry: ChunkEntry, filters: &[Filter], len: usize, site: &ChunkSite) -> Result<()> {
     let ChunkEntry { size, filter_mask, .. } = entry;
     check_pipeline(filters, filter_mask, site)?;
-    let active = filters.iter().enumerate().filter(|(i, _)| is_active(filter_mask, *i));
+    let active = filters.iter().enumerate().rev().filter(|(i, _)| is_active(filter_mask, *i));
     let most = active.fold(u64::from(size), |most, (_, filter)| match filter.max_expansion() {
         Some(times) => most.saturating_mul(times),
         None => most.saturating_mul(64).max(FREE_BYTES),

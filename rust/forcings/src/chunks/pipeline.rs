@@ -8,6 +8,10 @@ use crate::Result;
 /// DEFLATE never expands a byte to more than this many (RFC 1951: 258 bytes for two bits).
 pub const MAX_EXPANSION: usize = 1032;
 
+/// No compressor expands a byte to more than this many: a Zstandard block of four bytes repeats one of them 128 Ki times,
+/// and the streams of Blosc may be such blocks.
+pub const LARGEST_EXPANSION: u64 = 32 << 10;
+
 /// What lies below one step of a pipeline: `most` bytes, or that many at the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Below {
@@ -71,8 +75,7 @@ impl Filter {
             Filter::Szip(_) => Some(8192),
             // A length grows by 255 with a byte.
             Filter::Lz4 => Some(256),
-            // A block of four bytes repeats one of them 128 Ki times; Blosc's may be such blocks.
-            Filter::Zstd | Filter::Blosc => Some(32 << 10),
+            Filter::Zstd | Filter::Blosc => Some(LARGEST_EXPANSION),
             Filter::ScaleOffset(_) => None,
             Filter::Shuffle(_) | Filter::Fletcher32 | Filter::Verbatim | Filter::Unknown { .. } => Some(1),
         }

@@ -3,15 +3,15 @@
 use super::gather::{gather, scatter, Pick};
 use super::resolve::{count, positions, Axes};
 use super::schema::{Schema, SchemaField};
-use crate::chunks::{fetch_objects, read_into, AxisRead, ReadRequest};
+use crate::chunks::{fetch_objects, read_into, AxisRead, ReadRequest, LARGEST_EXPANSION};
 use crate::formats::{Container, Conventions, Variable};
 use crate::{Error, Result};
 
 /// Up to this size a result is made whatever the size of its file: cells that were never written take no room there.
 const UNCHECKED_BYTES: u64 = 4 << 30;
 
-/// DEFLATE never gains more than 1032, and one byte may become a double.
-const MAX_RATIO: u64 = 1032 * 8;
+/// A larger one has this many bytes for a stored byte at the most: what a compressor gains, each of them a double.
+const MAX_RATIO: u64 = LARGEST_EXPANSION * 8;
 
 /// One variable, and which part of it.
 pub(super) struct FieldRead<'a> {
@@ -198,7 +198,7 @@ impl<'a> FieldRead<'a> {
         let stored = self.container.source().len();
         // What a store of objects holds shows only while it is read; there the chunk path keeps count.
         let is_file = self.schema.conventions == Conventions::Cf;
-        if is_file && bytes > UNCHECKED_BYTES.max(stored.saturating_mul(MAX_RATIO)) {
+        if is_file && !is_plausible(bytes, stored) {
             return Err(self.fault(format!("a file of {stored} bytes cannot hold its {len} elements")));
         }
         // Reserving first turns a refusal into an error; the allocation behind it takes fresh pages of zeros.
@@ -210,6 +210,11 @@ impl<'a> FieldRead<'a> {
     pub(super) fn fault(&self, detail: impl std::fmt::Display) -> Error {
         Error::format(&self.schema.path, format!("variable \"{}\": {detail}", self.field.name))
     }
+}
+
+/// Whether a file of `stored` bytes may give a result of so many.
+fn is_plausible(bytes: u64, stored: u64) -> bool {
+    bytes <= UNCHECKED_BYTES.max(stored.saturating_mul(MAX_RATIO))
 }
 
 /// The part of a read that lies within a variable which is shorter than its dimensions.
@@ -243,5 +248,19 @@ impl Written {
         let whole = rest.iter().zip(&extents[1..]).all(|(places, extent)| places.len() == *extent);
         let dense = first.windows(2).all(|pair| pair[0] + 1 == pair[1]);
         (whole && dense).then(|| first.first().unwrap_or(&0) * extents[1..].iter().product::<usize>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_may_be_as_large_as_its_file_can_make_it() {
+        // Blocks of Zstandard of one repeated byte each, which become doubles.
+        let stored = 5 << 20;
+        let largest = stored / 4 * (128 << 10) * 8;
+        assert!(is_plausible(largest, stored) && !is_plausible(largest + 1, stored));
+        assert!(is_plausible(4 << 30, 100) && !is_plausible((4 << 30) + 1, 100));
     }
 }

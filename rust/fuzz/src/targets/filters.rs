@@ -11,7 +11,7 @@ pub(super) fn lz4(bytes: &[u8]) -> String {
     decode(Filter::Lz4, bytes)
 }
 
-/// Four more bytes: options, pixels in a block, bits of a pixel; pixels in a scanline come in two.
+/// Five bytes more: options, pixels in a block, bits of a pixel; pixels in a scanline take two.
 pub(super) fn szip(bytes: &[u8]) -> String {
     let Some(([options, block, bits, low, high], rest)) = bytes.split_first_chunk::<5>() else {
         return "too short".into();

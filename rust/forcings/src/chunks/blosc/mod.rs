@@ -103,8 +103,11 @@ impl Header {
         if *version == 0 {
             return Err(CodecError::damaged("its Blosc frame is of format 0, which there is not"));
         }
-        if *version > FORMAT || flags & 0x08 != 0 {
-            return Err(CodecError::Unsupported(format!("a Blosc frame of format {version}: only Blosc 1 is read")));
+        if *version > FORMAT {
+            return Err(CodecError::Unsupported(format!("a Blosc frame of format {version} (Blosc 2)")));
+        }
+        if flags & 0x08 != 0 {
+            return Err(CodecError::Unsupported("an extended Blosc frame".into()));
         }
         if stored != frame.len() {
             return Err(CodecError::damaged(format!(
@@ -123,7 +126,7 @@ impl Header {
             2 => Codec::Snappy,
             3 => Codec::Zlib,
             4 => Codec::Zstd,
-            other => return Err(CodecError::Unsupported(format!("number {other} is no compressor of Blosc 1"))),
+            other => return Err(CodecError::Unsupported(format!("compressor {other} of Blosc"))),
         };
         let shuffle = match flags & 0x05 {
             0 => Shuffle::None,

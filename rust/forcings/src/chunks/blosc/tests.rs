@@ -1,5 +1,8 @@
 use super::*;
+use crate::chunks::{decode_chunk, ChunkSite, Filter, Scratch};
+use crate::ErrorKind;
 use proptest::prelude::*;
+use std::path::Path;
 
 /// Frames of c-blosc with their names, which say what they hold; `make_blosc.py` beside the file made them.
 const FRAMES: &[u8] = include_bytes!("../../../tests/data/filters/blosc.bin");
@@ -113,10 +116,21 @@ fn sizes_that_lie_are_refused() {
 
 #[test]
 fn frames_of_blosc_2_and_unknown_compressors_are_unsupported() {
-    for (at, value) in [(0, 5), (2, 0xb1), (2, 0x99)] {
+    let site = ChunkSite { path: Path::new("a.nc"), what: "variable \"u\"", chunk: 7 };
+    for (at, value, what) in [
+        (0, 5, "a Blosc frame of format 5 (Blosc 2)"),
+        (2, 0xb1, "compressor 5 of Blosc"),
+        (2, 0x99, "an extended Blosc frame"),
+    ] {
         let mut frame = frame("zstd-5-1-4-6002-slow");
         frame[at] = value;
-        assert!(matches!(decode(&frame, 6002).unwrap_err(), CodecError::Unsupported(_)), "{at} {value}");
+        let mut out = [0; 6002];
+        let error = decode_chunk(&frame, &[Filter::Blosc], 0, &mut out, &mut Scratch::new(), &site).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        let text = error.to_string();
+        let expected =
+            format!("a.nc: variable \"u\" is stored with {what}, which this library does not read; rewrite it");
+        assert!(text.contains(&expected), "{text}");
     }
 }
 
@@ -154,8 +168,9 @@ proptest! {
             frame[at.index(reach)] = value;
         }
         let len = plain(name).len();
-        if let Ok(found) = decode(&frame, len) {
-            prop_assert!(found.len() <= len);
+        let mut out = vec![0xee; len];
+        if let Ok(found) = decode_into(&frame, &mut out, &mut Codecs::new()) {
+            prop_assert!(found <= len && out[found..].iter().all(|byte| *byte == 0xee));
         }
         frame.truncate(cut.index(frame.len()));
         let len = frame.len() as i32;

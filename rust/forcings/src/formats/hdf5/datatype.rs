@@ -87,7 +87,9 @@ fn integer(bits: u32, size: usize, mut properties: Fields) -> Option<Kind> {
         _ => return Some(Kind::Other(format!("integer of {size} bytes"))),
     };
     if offset != 0 || usize::from(precision) != 8 * size {
-        return Some(Kind::Other(format!("integer of {precision} bits in {size} bytes")));
+        return Some(Kind::Other(format!(
+            "integer of {precision} bits in {size} bytes, which n-bit packs (write it as a type that uses all of its bits),"
+        )));
     }
     Some(Kind::Number(number, order(bits & 1 != 0)))
 }

@@ -4,7 +4,7 @@
 use super::checksum;
 use super::half;
 use crate::chunks::codecs::{room, CodecError, Codecs};
-use crate::chunks::{blosc, ByteSource, ChunkSite, ObjectScratch, Part, MAX_EXPANSION};
+use crate::chunks::{blosc, ByteSource, ChunkSite, ObjectScratch, Part, LARGEST_EXPANSION, MAX_EXPANSION};
 use crate::formats::ByteOrder;
 use crate::{Error, Result};
 
@@ -51,8 +51,7 @@ impl Compressor {
     fn max_expansion(self) -> u64 {
         match self {
             Compressor::Zlib | Compressor::Gzip => MAX_EXPANSION as u64,
-            // A block of Zstandard holds up to 128 KiB and takes three bytes or more; LZ4 and Blosc reach less.
-            Compressor::Zstd | Compressor::Blosc | Compressor::Lz4 => (128 << 10) / 3 + 1,
+            Compressor::Zstd | Compressor::Blosc | Compressor::Lz4 => LARGEST_EXPANSION,
         }
     }
 
@@ -157,8 +156,11 @@ fn unchecked<'a>(mut bytes: &'a [u8], count: usize, site: &ChunkSite) -> Result<
 fn codec_error(error: CodecError, site: &ChunkSite) -> Error {
     match error {
         CodecError::Damaged(detail) => site.damaged(detail),
-        CodecError::Unsupported(detail) => {
-            Error::Unsupported(format!("{}: chunk {} of {}: {detail}", site.path.display(), site.chunk, site.what))
-        }
+        CodecError::Unsupported(detail) => Error::Unsupported(format!(
+            "{}: chunk {} of {} is stored with {detail}, which this library does not read",
+            site.path.display(),
+            site.chunk,
+            site.what
+        )),
     }
 }
