@@ -22,7 +22,8 @@ Gridded files that answer [`sample_at`](@ref) on a known list of times. It may b
 - `group`: the path of a group in the files instead of the root
 - `eltype`: `Float64` or `Float32`, the type of data variables that are floating-point numbers, packed ones included.
   `Float32` takes half the memory: values are computed in double precision and rounded once (to infinity beyond its
-  range). Coordinates stay `Float64`, integers stay integers
+  range). Coordinates, variables with CF time units, and unpacked integers of more than 16 bits with a fill value stay
+  `Float64`; integers without a fill value stay integers
 - `threads`: native threads that share the chunks of one large variable. The workers of a [`PrefetchGroup`](@ref) decode
   in parallel already, so 1 is right there
 - `cache`: the [`Cache`](@ref) that URLs are fetched into
@@ -74,7 +75,7 @@ function Provider(
     store_access = nothing,
     unknown...,
 )
-    isempty(unknown) || throw(unknown_option(first(keys(unknown))))
+    isempty(unknown) || throw(unknown_options(keys(unknown)))
     variables isa Union{AbstractVector, Tuple, Nothing} ||
         throw(invalid("variables are a vector of names, not $(repr(variables))"))
     times isa Union{AbstractVector, Nothing} || throw(invalid("times are a vector of times, not $(repr(times))"))
@@ -105,7 +106,7 @@ end
 const PROVIDER_OPTIONS = "format, times, time_dim, records_per_sample, variables, select, group, eltype, threads, cache, " *
     "auth_realm, name, store_access"
 
-unknown_option(name) = invalid("a Provider has no option $name; its options are $PROVIDER_OPTIONS")
+unknown_options(names) = invalid("a Provider has no option $(join(names, ", ")); its options are $PROVIDER_OPTIONS")
 
 function count_option(name, n)
     n isa Integer && !(n isa Bool) && n >= 1 && return Int(n)

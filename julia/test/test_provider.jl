@@ -128,6 +128,10 @@ end
         ]
         @test refuses(() -> Provider(WINDS; [option]...), Forcings.InvalidParameterError, part)
     end
+    # All of the unknown ones at once, and the known.
+    @test refuses(Forcings.InvalidParameterError, "no option engine, chunks; its options are format, times") do
+        Provider(WINDS; engine = 1, threads = 2, chunks = 3)
+    end
 end
 
 @testset "the buffer" begin

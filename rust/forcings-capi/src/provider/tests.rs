@@ -47,16 +47,34 @@ fn values_that_an_option_cannot_have_are_refused() {
 fn a_peek_reads_under_another_selection() {
     let (status, text, provider) = open("fixed.nc", "");
     assert_eq!(status, 0, "{text}");
-    let select = br#"{"dims":{}}"#;
+    let select = br#"{"dims":{"lat":{"slice":[1,2]}}}"#;
     let mut sample = null_mut();
     // SAFETY: a text and a local variable.
     let peek = |select: &[u8], sample: &mut *mut ForcingsSample| unsafe {
         forcings_provider_peek(provider, 0.0, select.as_ptr(), select.len() as u64, sample, null_mut())
     };
     assert_eq!(peek(select, &mut sample), 0);
-    assert!(!sample.is_null());
-    // SAFETY: released once.
-    unsafe { crate::sample::forcings_sample_release(sample) };
+    let (name, mut found, mut of_type, mut rank) = ("height", 0, 0, 0);
+    let (mut shape, mut values) = (std::ptr::null(), std::ptr::null());
+    // SAFETY: local variables; the field lives as long as the sample, which is released once, behind the last use of it.
+    unsafe {
+        let (text, len) = (name.as_ptr(), name.len() as u64);
+        let status = crate::sample::forcings_sample_field(
+            sample,
+            0,
+            text,
+            len,
+            &mut found,
+            &mut of_type,
+            &mut rank,
+            &mut shape,
+            &mut values,
+        );
+        assert_eq!((status, found, of_type, rank), (0, 1, 0, 2));
+        assert_eq!(std::slice::from_raw_parts(shape, 2), [1, 3]);
+        assert_eq!(std::slice::from_raw_parts(values.cast::<f64>(), 3), [10.0, 11.0, 12.0]);
+        crate::sample::forcings_sample_release(sample);
+    }
     assert_eq!(peek(br#"{"dim":{}}"#, &mut sample), 6);
     assert!(sample.is_null());
     forcings_provider_close(provider);

@@ -10,6 +10,7 @@ use super::select::Selection;
 use super::{Dataset, Field};
 use crate::chunks::AxisRead;
 use crate::formats::{Container, ElementType};
+use crate::time::cf;
 use crate::{Error, Result};
 
 /// What to decode of a file.
@@ -30,7 +31,8 @@ pub enum FloatType {
     #[default]
     F64,
     /// Single precision, in half the memory: stored singles as they are, all else computed in double precision and
-    /// rounded once, to infinity beyond the range. Coordinates stay doubles, and integers integers.
+    /// rounded once, to infinity beyond the range. Doubles stay: coordinates, what has CF time units, and unpacked
+    /// integers of more than 16 bits with a fill value. Integers without one stay integers.
     F32,
 }
 
@@ -168,7 +170,8 @@ pub(crate) fn decode_parts(
             dataset.coords.extend(times.take());
             continue;
         };
-        let eltype = if field.is_coord { FloatType::F64 } else { options.eltype };
+        let is_exact = field.is_coord || schema.units(field).is_some_and(|u| cf::is_time_units(&u));
+        let eltype = if is_exact { FloatType::F64 } else { options.eltype };
         let kept = |d: &&usize| Some(&*schema.dims[**d].name) != squeezed;
         let shape = plan.shape().map_err(about_first)?;
         let decoded = Field {

@@ -61,6 +61,12 @@ impl Rules {
         Rules { stored, order, missing, packing: (factors != (1.0, 0.0)).then_some(factors), target }
     }
 
+    /// Whether the values are the stored integers, and single precision would round some of them.
+    pub(super) fn exceeds_singles(&self) -> bool {
+        use NumericType::*;
+        self.target == Target::F64 && self.packing.is_none() && matches!(self.stored, I32 | U32 | I64 | U64)
+    }
+
     /// The rules of bytes that are true where they are not zero.
     pub(super) fn bools() -> Self {
         Rules { target: Target::Bool, ..Rules::plain(NumericType::U8, ByteOrder::Little) }

@@ -13,6 +13,7 @@ use super::Values;
 use crate::formats::{Conventions, ElementType};
 use crate::time::cf;
 use crate::{Error, Result};
+use std::borrow::Cow;
 use std::sync::atomic::Ordering;
 
 /// How the elements of a variable become values.
@@ -72,6 +73,14 @@ impl<'a> Half<'a> {
 
     fn fault(&self, error: Error) -> Fault {
         Fault { part: self.part, error }
+    }
+
+    fn exceeds_singles(&self) -> bool {
+        matches!(&self.kind, Kind::Numbers(rules) if rules.exceeds_singles())
+    }
+
+    fn units(&self) -> Option<Cow<'_, str>> {
+        self.read.schema.units(self.read.field)
     }
 
     /// The type of the values, in words.
@@ -135,7 +144,7 @@ impl<'a> Plan<'a> {
     /// A field of one record of each of two files.
     ///
     /// # Errors
-    /// `Format`, about the second, when their extents or their types differ.
+    /// `Format`, about the second, when their extents, their types or their units differ.
     pub(super) fn joined(first: Half<'a>, second: Half<'a>, axis: usize) -> Result<Self> {
         let (shapes, types) = ([first.read.shape()?, second.read.shape()?], [first.type_name(), second.type_name()]);
         let (name, other) = (&first.read.field.name, first.read.schema.path.display());
@@ -151,6 +160,11 @@ impl<'a> Plan<'a> {
         if types[0] != types[1] {
             return differ("the type", types[1].into(), types[0].into());
         }
+        if let (Some(there), Some(here)) = (first.units(), second.units()) {
+            if there.trim() != here.trim() {
+                return differ("the units", format!("\"{here}\""), format!("\"{there}\""));
+            }
+        }
         Ok(Plan { halves: vec![first, second], axis: Some(axis) })
     }
 
@@ -163,7 +177,7 @@ impl<'a> Plan<'a> {
         Ok(shape)
     }
 
-    /// The values of the field; floating-point ones of `eltype`.
+    /// The values of the field; floating-point ones of `eltype`, but for integers that it would round.
     pub(super) fn decode(&self, eltype: FloatType) -> std::result::Result<Values, Fault> {
         Ok(match (&self.halves[0].kind, eltype) {
             (Kind::Numbers(Rules { target: Target::I32, .. }), _) => {
@@ -173,8 +187,10 @@ impl<'a> Plan<'a> {
             (Kind::Numbers(Rules { target: Target::Bool, .. }), _) => {
                 Values::Bool(self.numbers(&|_, _| convert::to_bool())?)
             }
-            (Kind::Numbers(_), FloatType::F64) => Values::F64(self.numbers(&convert::to_float)?),
-            (Kind::Numbers(_), FloatType::F32) => Values::F32(self.numbers(&convert::to_float)?),
+            (Kind::Numbers(_), FloatType::F32) if !self.halves.iter().any(Half::exceeds_singles) => {
+                Values::F32(self.numbers(&convert::to_float)?)
+            }
+            (Kind::Numbers(_), _) => Values::F64(self.numbers(&convert::to_float)?),
             (Kind::Chars | Kind::Strings, _) => Values::String(self.texts()?),
         })
     }

@@ -5,6 +5,7 @@ use super::attributes;
 use crate::formats::{Attribute, Container, Conventions, ElementType, Variable};
 use crate::time::cf;
 use crate::{Error, Result};
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -95,6 +96,15 @@ impl Schema {
         let coord = self.fields.iter().find(|f| f.is_coord && *f.name == *dim)?;
         let text = |name| attributes::text(&coord.attributes, name).map(|t| t.into_owned());
         text("units").filter(|u| cf::is_time_units(u)).map(|units| (units, text("calendar")))
+    }
+
+    /// The units of a field: its own, or those of the variable whose bounds it holds.
+    pub(super) fn units<'a>(&'a self, field: &'a SchemaField) -> Option<Cow<'a, str>> {
+        let text = |f: &'a SchemaField, name| attributes::text(&f.attributes, name);
+        let names = |f: &&'a SchemaField| {
+            ["bounds", "climatology"].iter().any(|name| text(f, name).is_some_and(|t| t.trim() == &*field.name))
+        };
+        text(field, "units").or_else(|| text(self.fields.iter().find(names)?, "units"))
     }
 
     /// The lengths of all dimensions of the file.

@@ -1,7 +1,7 @@
 //! The time axis of one file: which dimension it is, and its times.
 
-use super::clock::TimeUnit;
 use super::pool::OpenFile;
+use super::time_unit::TimeUnit;
 use crate::dataset::Schema;
 use crate::time::cf::{Calendar, CfTime};
 use crate::{Error, Result};

@@ -1,10 +1,10 @@
 //! The times of a provider, and the file and record that each of them stands for.
 
 use super::axis::{find_time_dim, require_dim, FileAxis};
-use super::clock::TimeUnit;
 use super::options::ProviderOptions;
 use super::pool::FilePool;
 use super::remote::{Assigned, RemoteRecords};
+use super::time_unit::TimeUnit;
 use crate::time::cf::Calendar;
 use crate::{Error, Result};
 use std::collections::HashMap;
@@ -59,7 +59,7 @@ impl Cadence {
             ))),
             (None, Some(dim)) => Cadence::of_axes(pool, dim),
             (Some(times), Some(dim)) if first.schema.time_units(&dim).is_some() => {
-                Cadence::matched(pool, times, dim)
+                Cadence::matched(pool, times, dim, options.records_per_sample == 2)
             }
             (Some(times), Some(dim)) => Cadence::counted(pool, times, dim),
             (Some(times), None) => {
@@ -138,7 +138,10 @@ impl Cadence {
     }
 
     /// Given times that are found on the files' own axes: all as Unix seconds, or all as the numbers of the axis.
-    fn matched(pool: &FilePool, times: &[f64], dim: String) -> Result<Self> {
+    ///
+    /// # Errors
+    /// As [`of`](Cadence::of); with `bracket` also for neighbours that are counted in two units.
+    fn matched(pool: &FilePool, times: &[f64], dim: String, bracket: bool) -> Result<Self> {
         let (mut by_unix, mut by_number) = (TickMap::default(), TickMap::default());
         let mut calendar = None;
         let mut no_unix = None;
@@ -181,8 +184,16 @@ impl Cadence {
                     (places, None, unit, Some(instants))
                 }
                 // The caller's numbers are those of the files, if they all count alike.
-                None if units.windows(2).all(|pair| pair[0] == pair[1]) => (places, None, units.swap_remove(0), None),
-                None => (places, None, TimeUnit::Unknown, None),
+                None => match places.windows(2).find(|pair| units[pair[0].file] != units[pair[1].file]) {
+                    Some([a, b]) if bracket => {
+                        return Err(units[a.file].differs(&units[b.file], pool.path(a.file), pool.path(b.file)))
+                    }
+                    Some(_) => (places, None, TimeUnit::Unknown, None),
+                    None => {
+                        let unit = places.first().map(|place| units.swap_remove(place.file)).unwrap_or_default();
+                        (places, None, unit, None)
+                    }
+                },
             },
             (Err(unix), Err(number)) => {
                 return Err(Error::invalid(format!(

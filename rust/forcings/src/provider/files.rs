@@ -4,7 +4,7 @@ use super::cadence::{Cadence, Place};
 use super::options::ProviderOptions;
 use super::pool::{FilePool, Remote};
 use super::remote::{assign, name_source};
-use super::take::Take;
+use super::take::{no_time_dim, Take};
 use super::{windows, Sampler};
 use crate::dataset::{AxisSelect, CoordWindow, Dataset, DecodeOptions, DimWindow, Request, Selection};
 use crate::time::cf::Calendar;
@@ -73,10 +73,7 @@ impl Provider {
         let ProviderOptions { variables, select, records_per_sample, .. } = options;
         let bracket = records_per_sample == 2;
         if bracket && cadence.time_dim.is_none() {
-            return Err(Error::invalid(format!(
-                "{}: a sample of two records needs a time dimension, and the files have none; name it with time_dim",
-                pool.path(0).display()
-            )));
+            return Err(no_time_dim(pool.path(0)));
         }
         check_time(select.as_ref(), cadence.time_dim.as_deref())?;
         let first = pool.open(0)?;

@@ -4,13 +4,13 @@
 
 mod axis;
 mod cadence;
-mod clock;
 mod files;
 mod options;
 mod pool;
 mod remote;
 mod sampler;
 mod take;
+mod time_unit;
 mod windows;
 
 pub use files::Provider;

@@ -3,8 +3,8 @@
 
 use super::axis::{find_time_dim, FileAxis};
 use super::cadence::{millisecond_key, number_key};
-use super::clock::TimeUnit;
 use super::pool::OpenFile;
+use super::time_unit::TimeUnit;
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,13 +1,14 @@
 //! What one sample is read from: the file and the record of a time, or the two records of a bracket.
 
-use super::clock::TimeUnit;
 use super::files::Source;
 use super::pool::OpenFile;
 use super::remote::name_source;
+use super::time_unit::TimeUnit;
 use crate::dataset::resolve::Axes;
 use crate::dataset::Values;
 use crate::dataset::{decode_parts, Bracket, Dataset, DecodeOptions, Field, Part, Records, Request, Second, Selection};
 use crate::{Error, Result};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The open files of one sample, with the records that it has of them.
@@ -27,16 +28,25 @@ struct TakenFile {
 
 /// The second record of a bracket.
 struct Successor {
-    lies: Lies,
+    place: SuccessorPlace,
     /// The coordinate of the two records.
     times: Field,
 }
 
 #[derive(PartialEq)]
-enum Lies {
+enum SuccessorPlace {
     InTheSameFile,
     InAnotherFile,
     Nowhere,
+}
+
+/// The error about a file of which brackets are asked.
+pub(super) fn no_time_dim(path: &Path) -> Error {
+    Error::invalid(format!(
+        "{}: a sample of two records needs a time dimension, and no dimension has CF time units; name it with time_dim, or \
+         take records_per_sample = 1",
+        path.display()
+    ))
 }
 
 /// Where the record of one tick is.
@@ -61,14 +71,12 @@ impl<'a> Take<'a> {
         };
         let mut first = Located::find(source, Some(tick))?;
         let Some(dim) = first.dim.take() else {
-            let path = source.pool.path(first.taken.file).display();
-            return Err(Error::invalid(format!(
-                "{path}: a sample of two records needs a time dimension, and this file has none; name it with time_dim"
-            )));
+            let file = first.taken.file;
+            return Err(source.named(file, Some(tick), no_time_dim(source.pool.path(file))));
         };
         if tick + 1 == source.cadence.ticks.len() {
             let times = first.unit.coordinate(&dim, [first.time; 2]);
-            let bracket = Successor { lies: Lies::Nowhere, times };
+            let bracket = Successor { place: SuccessorPlace::Nowhere, times };
             return Ok(Take { source, files: vec![first.taken], bracket: Some(bracket) });
         }
         let second = Located::find(source, Some(tick + 1))?;
@@ -85,16 +93,16 @@ impl<'a> Take<'a> {
         }
         let times = first.unit.coordinate(&dim, [first.time, second.time]);
         let mut files = vec![first.taken];
-        let lies = if files[0].file == second.taken.file {
+        let place = if files[0].file == second.taken.file {
             if let (Some(records), Some(more)) = (&mut files[0].records, second.taken.records) {
                 records.indices.extend(more.indices);
             }
-            Lies::InTheSameFile
+            SuccessorPlace::InTheSameFile
         } else {
             files.push(second.taken);
-            Lies::InAnotherFile
+            SuccessorPlace::InAnotherFile
         };
-        Ok(Take { source, files, bracket: Some(Successor { lies, times }) })
+        Ok(Take { source, files, bracket: Some(Successor { place, times }) })
     }
 
     /// The file whose dimensions and attributes the sample has.
@@ -126,10 +134,10 @@ impl<'a> Take<'a> {
             Part { schema: &open.schema, container: &*open.container, axes: &axes[k] }
         };
         let bracket = self.bracket.as_ref().map(|b| Bracket {
-            second: match b.lies {
-                Lies::InTheSameFile => Second::Along,
-                Lies::InAnotherFile => Second::Part(part(1)),
-                Lies::Nowhere => Second::First,
+            second: match b.place {
+                SuccessorPlace::InTheSameFile => Second::Along,
+                SuccessorPlace::InAnotherFile => Second::Part(part(1)),
+                SuccessorPlace::Nowhere => Second::First,
             },
             times: &b.times,
         });

@@ -253,10 +253,12 @@ fn records_that_cannot_stand_together_are_refused_by_name() {
     let dir = tempdir().unwrap();
     let early = columns(dir.path(), "early.nc", 0, |file| {
         file.add_dimension("y", 2).unwrap();
-        file.add_variable::<i32>("v", &["time", "x"]).unwrap().put_values(&[1, 2, 3, 4], ..).unwrap();
+        let mut v = file.add_variable::<i32>("v", &["time", "x"]).unwrap();
+        v.put_attribute("units", "K").unwrap();
+        v.put_values(&[1, 2, 3, 4], ..).unwrap();
     });
     type Build = fn(&mut FileMut);
-    let cases: [(Build, ErrorKind, &str); 4] = [
+    let cases: [(Build, ErrorKind, &str); 5] = [
         (|_| {}, ErrorKind::NotFound, "no data variable \"v\""),
         (
             |file| {
@@ -279,6 +281,14 @@ fn records_that_cannot_stand_together_are_refused_by_name() {
             },
             ErrorKind::Format,
             "has the dimensions \"x\", \"time\" here",
+        ),
+        (
+            |file| {
+                let mut v = file.add_variable::<i32>("v", &["time", "x"]).unwrap();
+                v.put_attribute("units", "degC").unwrap();
+            },
+            ErrorKind::Format,
+            "has the units \"degC\" here and \"K\" in",
         ),
     ];
     for (k, (build, kind, part)) in cases.into_iter().enumerate() {
@@ -321,14 +331,17 @@ fn a_bracket_needs_a_time_dimension() {
     for options in [files(&[&path]), given.clone()] {
         let error = refusal(bracket(options));
         assert_eq!(error.kind(), ErrorKind::InvalidParameter);
-        assert_says(&error, &["a.nc", "two records", "time_dim"]);
+        assert_says(&error, &["a.nc", "two records", "name it with time_dim", "or take records_per_sample = 1"]);
     }
     let (server, root) = (Files::serve(), tempdir().unwrap());
     std::fs::copy(&path, server.path().join("a.nc")).unwrap();
     let remote = ProviderOptions { files: vec![server.url("a.nc")], cache: Some(cache(&root, false)), ..given };
     let error = open(bracket(remote)).sample_at(0.0).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidParameter);
-    assert_says(&error, &["a.nc", "two records"]);
+    assert_says(
+        &error,
+        &[server.url("a.nc").to_str().unwrap(), "needed for the time 0", "two records", "records_per_sample = 1"],
+    );
 }
 
 #[test]
@@ -365,6 +378,24 @@ fn files_behind_urls_whose_times_differ_in_unit_make_no_bracket() {
     let error: Error = provider.sample_at(1.0).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Format);
     assert_says(&error, &["noleap.nc", "calendar noleap", "standard.nc", "calendar standard"]);
+}
+
+#[test]
+fn files_whose_given_times_differ_in_unit_make_no_bracket() {
+    let dir = tempdir().unwrap();
+    let axis = |units, calendar, values| Axis { units, calendar: Some(calendar), values };
+    let days = "days since 2000-01-01";
+    let standard = winds(dir.path(), "standard.nc", &axis(days, "standard", vec![0.0, 1.0]), 0);
+    let noleap = winds(dir.path(), "noleap.nc", &axis(days, "noleap", vec![2.0, 3.0]), 2);
+    let given = ProviderOptions { times: Some(vec![0.0, 1.0, 2.0, 3.0]), ..files(&[&standard, &noleap]) };
+    let error = refusal(bracket(given.clone()));
+    assert_eq!(error.kind(), ErrorKind::Format);
+    assert_says(&error, &["noleap.nc", "noleap", "standard.nc", "standard", "a provider of its own"]);
+    // One record at a time needs no common unit.
+    assert_wind(&open(given.clone()).sample_at(2.0).unwrap(), 2);
+    // Nor does a bracket whose records are all of one file.
+    let provider = open(bracket(ProviderOptions { times: Some(vec![2.0, 3.0]), ..given }));
+    assert_winds(&provider.sample_at(2.0).unwrap(), [2, 3]);
 }
 
 #[test]

@@ -90,6 +90,7 @@ fn kinds(path: &Path, first: i32) {
         file.add_dimension("x", 3).unwrap();
         let mut time = file.add_variable::<f64>("time", &["time"]).unwrap();
         time.put_attribute("units", "days since 2000-01-01").unwrap();
+        time.put_attribute("bounds", "edges").unwrap();
         time.put_values(&[f64::from(first), f64::from(first) + 1.0], ..).unwrap();
         file.add_variable::<f64>("x", &["x"]).unwrap().put_values(&[0.1, 0.2, 0.3], ..).unwrap();
         let dims = ["time", "x"];
@@ -106,14 +107,23 @@ fn kinds(path: &Path, first: i32) {
         let mut counted = file.add_variable::<i32>("c", &["x"]).unwrap();
         counted.put_attribute("missing_value", 5).unwrap();
         counted.put_values(&[5, 16_777_217, -3], ..).unwrap();
+        let mut short = file.add_variable::<i16>("h", &dims).unwrap();
+        short.put_attribute("missing_value", 5_i16).unwrap();
+        short.put_values(&[5_i16, i16::MIN, i16::MAX, 1, 2, 3], ..).unwrap();
+        // Seconds that singles know to 128 s.
+        let mut bounds = file.add_variable::<f64>("edges", &dims).unwrap();
+        bounds.put_values(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0].map(|t| 978_307_201.0 + t), ..).unwrap();
+        let mut reference = file.add_variable::<f64>("reference", &dims).unwrap();
+        reference.put_attribute("units", "seconds since 1970-01-01").unwrap();
+        reference.put_values(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0].map(|t| 978_307_201.0 + t), ..).unwrap();
         file.add_string_variable("t", &["x"]).unwrap().put_string("north", [1]).unwrap();
     });
 }
 
-/// Doubles as singles, rounded once, with one NaN.
+/// Doubles as singles, rounded once, with one NaN; but for those that must be exact.
 fn rounded(field: &Field, is_coord: bool) -> Values {
     match &field.values {
-        Values::F64(values) if !is_coord => {
+        Values::F64(values) if !is_coord && !["c", "edges", "reference"].contains(&&*field.name) => {
             Values::F32(values.iter().map(|v| if v.is_nan() { f32::NAN } else { *v as f32 }).collect())
         }
         other => other.clone(),
