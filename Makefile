@@ -1,6 +1,6 @@
 # Every target prepares what it needs; nothing has to be run first. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo year test check mutants fuzz interop bench bench-peers docs header data format julia distclean
+.PHONY: help setup demo year test check mutants fuzz interop bench bench-peers docs header data format julia distclean corpus
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | column -t -s @
@@ -50,6 +50,9 @@ header: ## write the C header from the Rust sources
 
 format: ## format the Rust and Julia sources in place
 	@deps/format.sh
+
+corpus: ## make the conformance corpus of the tests anew
+	@deps/corpus.sh
 
 data: ## make the example's input file anew (Debian)
 	@deps/data.sh

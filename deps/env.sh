@@ -114,6 +114,13 @@ need_netcdf() {
     netcdf=$cache/netcdf/bin/python
 }
 
+# Sets `readers` to a Python with the readers of other people, and files to read: it makes the corpus and reads what we read.
+need_readers() {
+    need_venv readers netCDF4==1.7.5.1.post1 numpy==2.4.6 cftime==1.6.6.1 zarr==3.1.6 numcodecs==0.16.6 \
+        xarray==2026.9.0 pandas==3.1.1 iris-sample-data==2.5.2
+    readers=$cache/readers/bin/python
+}
+
 # Puts a working cargo, rustc and cmake on this script's PATH.
 use_rust() {
     command -v cargo >/dev/null || PATH=${CARGO_HOME:-$HOME/.cargo}/bin:$PATH
