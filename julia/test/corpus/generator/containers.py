@@ -138,7 +138,9 @@ def big_endian(corpus):
         packed = {"scale_factor": 0.5, "missing_value": np.int16(258)}
         put(nc, "packed", ">i2", "x", values["i2"], packed, endian="big")
 
-    expected = {name + tail: field(["x"], v.astype(widened[name])) for name, v in values.items() for tail in ("", "_deflated")}
+    expected = {
+        name + tail: field(["x"], v.astype(widened[name])) for name, v in values.items() for tail in ("", "_deflated")
+    }
     expected["packed"] = field(["x"], [0.5, -1.0, NAN])
     corpus.case("big-endian", data=netcdf(build), variables=expected)
 

@@ -122,7 +122,9 @@ class Corpus:
         assert self.blobs[url] == data, f"{url} has two contents"
         return {"cache_key": key, "blob_path": path, "content_sha256": sha256(data), "bytes": len(data)}
 
-    def case(self, id, variables, coords=None, data=None, name=None, project=None, select=None, decode=None, notes=None):
+    def case(
+        self, id, variables, coords=None, data=None, name=None, project=None, select=None, decode=None, notes=None
+    ):
         """A case that reads one NetCDF file; cases of one `name` share it."""
         url = f"{BASE}/corpus/{name or id}.nc"
         about = self.blob(url, self.blobs[url] if data is None else data, "corpus", etag='"r1"')

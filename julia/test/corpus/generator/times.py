@@ -1,6 +1,7 @@
 """Cases about time axes: every calendar, units of all kinds, and the refresh times they stand for.
 
-`decode.refresh_times_s` are Unix seconds counted in the calendar of the data, by cftime: another implementation than ours."""
+`decode.refresh_times_s` are Unix seconds counted in the calendar of the data, by cftime: another implementation than ours.
+"""
 
 import cftime
 import numpy as np
@@ -9,7 +10,11 @@ from corpus import field, netcdf, put
 from masking import dimensions
 
 CALENDARS = {
-    "standard": ("days since 1582-10-01 00:00:00", [0.0, 3.0, 4.0, 5.25], "across the reform: the 4th precedes the 15th"),
+    "standard": (
+        "days since 1582-10-01 00:00:00",
+        [0.0, 3.0, 4.0, 5.25],
+        "across the reform: the 4th precedes the 15th",
+    ),
     "gregorian": ("hours since 2000-02-28 12:00:00", [0.0, 12.0, 36.0, 60.0], "another name of standard"),
     "proleptic_gregorian": ("days since 1582-10-01 00:00:00", [0.0, 3.0, 4.0, 14.5], "no reform"),
     "julian": ("days since 1900-02-28 00:00:00", [0.0, 1.0, 2.0, 2.5], "1900 is a leap year"),
@@ -63,14 +68,23 @@ def add_to(corpus):
         id = "calendar-" + calendar.replace("_", "-")
         axis_case(corpus, id, "f8", units, calendar, values, "NETCDF3_CLASSIC", notes)
     for name, (units, kind, values) in UNITS.items():
-        axis_case(corpus, "time-" + name, kind, units, None, values, "NETCDF4", "the standard calendar is meant if none is named")
+        axis_case(
+            corpus,
+            "time-" + name,
+            kind,
+            units,
+            None,
+            values,
+            "NETCDF4",
+            "the standard calendar is meant if none is named",
+        )
     raw_axis(corpus)
 
 
 def raw_axis(corpus):
-    """A time axis is never unpacked nor masked: its numbers mean nothing without their units."""
+    """A time axis keeps its type, although it declares a missing value: its numbers mean nothing without their units."""
     times = np.array([1, 2, 4], dtype="i2")
-    about = {"units": "days since 2031-01-01", "scale_factor": 2.0, "missing_value": np.int16(4), "calendar": "standard"}
+    about = {"units": "days since 2031-01-01", "missing_value": np.int16(-1), "calendar": "standard"}
 
     def build(nc):
         dimensions(nc, time=3, month=2)

@@ -85,7 +85,8 @@ def tile(corpus):
     corpus.store(
         "isrm-zarr-tile-axes",
         objects,
-        narrow({"p": variables["p"]}, {}) | narrow({"q": variables["q"]}, {"layer": [1], "source": [2, 3], "receptor": []}),
+        narrow({"p": variables["p"]}, {})
+        | narrow({"q": variables["q"]}, {"layer": [1], "source": [2, 3], "receptor": []}),
         ["p", "q"],
         select={"axes": [{"indices": [1]}, {"slice": [2, 4]}, {"slice": [3, 3]}]},
         notes="An array of another rank is read whole; an axis that selects nothing needs no chunk.",
@@ -114,7 +115,9 @@ def version_2(corpus):
     store.array("big", a.astype(">f4"), 2, (3, 3), 0.0, named("y", "x"), compressors=Zlib())
     objects = store.objects()
     # Both spellings of the usual separator.
-    objects["plain/.zarray"] = objects["plain/.zarray"].replace(b'"dimension_separator": "."', b'"dimension_separator": null')
+    objects["plain/.zarray"] = objects["plain/.zarray"].replace(
+        b'"dimension_separator": "."', b'"dimension_separator": null'
+    )
     assert b"null" in objects["plain/.zarray"]
     variables = {name: field(["y", "x"], a) for name in kinds}
     variables["big"] = field(["y", "x"], a.astype("f4").astype("f8"))
@@ -172,14 +175,25 @@ def shards(corpus):
         ),
     }
     singles = a.astype("f4")
-    store.array("first", singles, 3, first["shape"], 0.0, serializer=first["config"], compressors=None, dimension_names=("y", "x"))
+    store.array(
+        "first",
+        singles,
+        3,
+        first["shape"],
+        0.0,
+        serializer=first["config"],
+        compressors=None,
+        dimension_names=("y", "x"),
+    )
     variables = {
         "whole": (["y", "x"], a, {}),
         "holes": (["y", "x"], holes, {}),
         "first": (["y", "x"], singles.astype("f8"), {}),
     }
     objects = store.objects()
-    corpus.store("zarr-v3-shards", objects, narrow(variables, {}), list(variables), notes="The index stands last or first.")
+    corpus.store(
+        "zarr-v3-shards", objects, narrow(variables, {}), list(variables), notes="The index stands last or first."
+    )
     picks = {"y": [8, 3, 3], "x": [5, 0]}
     corpus.store(
         "zarr-v3-shards-window",
@@ -231,7 +245,13 @@ def absent(corpus):
     for version in (2, 3):
         store = Store()
         expected = {}
-        for name, fill, kind in (("number", -9.5, "f8"), ("nan", NAN, "f4"), ("zero", 0.0, "f8"), ("count", 7, "i2"), ("none", None, "f8")):
+        for name, fill, kind in (
+            ("number", -9.5, "f8"),
+            ("nan", NAN, "f4"),
+            ("zero", 0.0, "f8"),
+            ("count", 7, "i2"),
+            ("none", None, "f8"),
+        ):
             known = 0.0 if fill is None else fill
             values = np.full((4, 4), known, dtype=kind)
             values[2:, 2:] = [[1, 2], [3, 4]]
@@ -239,7 +259,9 @@ def absent(corpus):
                 store.array(name, values, version, (2, 2), fill, **dims_of(version, "y", "x"), compressors=None)
                 expected[name] = field(["y", "x"], values.astype("i4" if kind == "i2" else "f8"))
         objects = store.objects()
-        assert not any(name.endswith(("/0.0", "/c/0/0")) for name in objects if not name.startswith("none/")), list(objects)
+        assert not any(name.endswith(("/0.0", "/c/0/0")) for name in objects if not name.startswith("none/")), list(
+            objects
+        )
         corpus.store(f"zarr-v{version}-absent", objects, expected, list(expected))
 
 
