@@ -23,7 +23,7 @@ test: ## Rust tests, Julia tests with 1 and 2 threads, files and stores read by 
 check: ## formatters, linters, the C header, the rules of the repository
 	@deps/check.sh
 
-crosscheck: ## what we decode against netCDF4-python and xarray, over files of others (fetches 120 MB once)
+crosscheck: ## what we decode against netCDF4-python, xarray and zarr-python (fetches 120 MB once)
 	@deps/crosscheck.sh
 
 mutants: ## break the sources one line at a time; the tests have to notice (slow)

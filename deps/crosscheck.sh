@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# `make crosscheck`: what we decode against what netCDF4-python and xarray read, over the files of the PyPI package
-# iris-sample-data, of Debian's ferret-datasets, and of our tests; and the corpus against its generator. With `--tests`,
-# ferret-datasets only where it was fetched before.
+# `make crosscheck`: what we decode against other readers: netCDF4-python and xarray over the files of the PyPI package
+# iris-sample-data, of Debian's ferret-datasets, and of our tests; zarr-python over stores that are made here. And the
+# corpus against its generator. With `--tests`, ferret-datasets only where it was fetched before.
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 cd "$root"
 use_rust
@@ -25,4 +25,5 @@ sample_data=$("$readers" -c 'import iris_sample_data as data; print(data.path)')
     [ -z "$ferret" ] || find "$ferret" -name '*.cdf' -o -name '*.nc'
     find examples/data julia/test/data julia/test/corpus/cache -name '*.nc' ! -name damaged.nc
 } | sort | "$readers" deps/crosscheck.py "$target/release/examples/dump" "$folder" || status=1
+"$readers" deps/crosscheck_zarr.py "$target/release/examples/dump" "$folder" || status=1
 exit "$status"

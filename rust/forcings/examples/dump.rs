@@ -2,11 +2,12 @@
 //!
 //!     dump FOLDER FILE...
 //!
-//! FOLDER/dump.json lists the fields of each file, in the shape of the dumps that other readers of the corpus write. The
+//! A Zarr store is given as `PATH=ARRAY,ARRAY`. FOLDER/dump.json lists the fields of each file, in the shape of the dumps that other readers of the corpus write. The
 //! elements of a numeric field are not in it, but in FOLDER/dump.bin, little-endian, from `offset` on.
 
-use forcings::dataset::{decode, DecodeOptions, Field, FieldType, Request, Schema, Values};
+use forcings::dataset::{decode, Dataset, DecodeOptions, Field, FieldType, Request, Schema, Values};
 use forcings::formats::{self, Attribute, AttributeValue};
+use forcings::provider::{Provider, ProviderOptions};
 use serde_json::{json, Map, Value};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -34,10 +35,12 @@ fn dump(folder: &Path, files: &[String]) -> Result<()> {
     let mut elements = Elements { out: BufWriter::new(File::create(folder.join("dump.bin"))?), len: 0 };
     let mut cases = Map::new();
     for file in files {
-        let case = match read(file, &mut elements) {
-            Ok(case) => case,
-            Err(error) => json!({ "format": "netcdf", "status": "skipped", "reason": error.to_string() }),
+        let (format, case) = match file.split_once('=') {
+            None => ("netcdf", read(file, &mut elements)),
+            Some((store, arrays)) => ("zarr", read_store(store, arrays, &mut elements)),
         };
+        let mut case = case.unwrap_or_else(|e| json!({ "status": "skipped", "reason": e.to_string() }));
+        case["format"] = format.into();
         cases.insert(file.clone(), case);
     }
     elements.out.flush()?;
@@ -45,7 +48,7 @@ fn dump(folder: &Path, files: &[String]) -> Result<()> {
         "schema": "earthsciio/native-dump/v1",
         "language": "rust",
         "provider": "forcings",
-        "readers": ["netcdf"],
+        "readers": ["netcdf", "zarr"],
         "cases": cases,
     });
     serde_json::to_writer(BufWriter::new(File::create(folder.join("dump.json"))?), &all)?;
@@ -55,18 +58,18 @@ fn dump(folder: &Path, files: &[String]) -> Result<()> {
 fn read(file: &str, elements: &mut Elements) -> Result<Value> {
     let container = formats::open(file)?;
     let data = decode(&*container, &Request::default(), DecodeOptions::default())?;
-    let mut fields = |fields: &[Field]| -> Result<Value> {
-        let field = |f: &Field| Ok((f.name.to_string(), elements.field(f)?));
-        Ok(Value::Object(fields.iter().map(field).collect::<Result<_>>()?))
+    let mut case = elements.dataset(&data)?;
+    case["dimensions"] = dimensions(&Schema::of(&*container));
+    Ok(case)
+}
+
+fn read_store(store: &str, arrays: &str, elements: &mut Elements) -> Result<Value> {
+    let options = ProviderOptions {
+        format: "zarr".into(),
+        variables: arrays.split(',').map(str::to_string).collect(),
+        ..ProviderOptions::of_files([store])
     };
-    Ok(json!({
-        "format": "netcdf",
-        "status": "decoded",
-        "variables": fields(&data.variables)?,
-        "coords": fields(&data.coords)?,
-        "attributes": attributes(&data.attributes),
-        "dimensions": dimensions(&Schema::of(&*container)),
-    }))
+    elements.dataset(&*Provider::open(options)?.materialize()?)
 }
 
 fn dimensions(schema: &Schema) -> Value {
@@ -81,6 +84,19 @@ struct Elements {
 }
 
 impl Elements {
+    fn dataset(&mut self, data: &Dataset) -> Result<Value> {
+        let mut fields = |fields: &[Field]| -> Result<Value> {
+            let field = |f: &Field| Ok((f.name.to_string(), self.field(f)?));
+            Ok(Value::Object(fields.iter().map(field).collect::<Result<_>>()?))
+        };
+        Ok(json!({
+            "status": "decoded",
+            "variables": fields(&data.variables)?,
+            "coords": fields(&data.coords)?,
+            "attributes": attributes(&data.attributes),
+        }))
+    }
+
     fn field(&mut self, field: &Field) -> Result<Value> {
         let dims: Vec<&str> = field.dims.iter().map(|d| &**d).collect();
         let mut value = json!({

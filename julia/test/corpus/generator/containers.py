@@ -16,6 +16,7 @@ NC_COMPACT = 2
 def add_to(corpus):
     formats(corpus)
     layouts(corpus)
+    filters(corpus)
     big_endian(corpus)
     scalars(corpus)
     coordinates(corpus)
@@ -116,6 +117,35 @@ def layouts(corpus):
 
     narrow = {name: narrowed(expected) for name, expected in variables.items()}
     corpus.case("layouts-window", name="layouts", select={"dims": picked}, variables=narrow)
+
+
+def filters(corpus):
+    """Filters beyond those of HDF5 itself, by the plugins that come with netCDF-C."""
+    j, i = np.indices((10, 16))
+    data = 1000.0 * j + i // 6 / 8
+    words = (j * 37 - i // 8).astype("i4")
+    kinds = {
+        "zstd": dict(compression="zstd", complevel=5, shuffle=True),
+        "zstd_plain": dict(compression="zstd", complevel=1, shuffle=False, fletcher32=True),
+        "szip_nn": dict(compression="szip", szip_coding="nn", szip_pixels_per_block=8),
+        "szip_ec": dict(compression="szip", szip_coding="ec", szip_pixels_per_block=16),
+    }
+    # Not shuffled, by bytes, by bits.
+    for codec, shuffle in (("lz", 1), ("lz4", 2), ("lz4hc", 1), ("zlib", 0), ("zstd", 2)):
+        kinds[f"blosc_{codec}"] = dict(compression=f"blosc_{codec}", complevel=5, blosc_shuffle=shuffle)
+
+    integers = ("szip_nn", "blosc_lz4")
+
+    def build(nc):
+        dimensions(nc, y=10, x=16)
+        for name, options in kinds.items():
+            put(nc, name, "f8", ("y", "x"), data, chunksizes=(4, 16), **options)
+        for name in integers:
+            put(nc, f"{name}_words", "i4", ("y", "x"), words, chunksizes=(7, 16), **kinds[name])
+
+    expected = {name: field(["y", "x"], data) for name in kinds}
+    expected.update((f"{name}_words", field(["y", "x"], words)) for name in integers)
+    corpus.case("filters", data=netcdf(build), variables=expected)
 
 
 def big_endian(corpus):

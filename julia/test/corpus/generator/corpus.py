@@ -130,9 +130,9 @@ class Corpus:
         about = self.blob(url, self.blobs[url] if data is None else data, "corpus", etag='"r1"')
         self.add(id, "netcdf", url, about, variables, coords or {}, project, select, decode, notes)
 
-    def store(self, id, objects, variables, project, select=None, decode=None, notes=None):
-        """A case that reads a Zarr store, given as object name -> bytes."""
-        url = f"{BASE}/corpus/{id}.zarr"
+    def store(self, id, objects, variables, project, name=None, select=None, decode=None, notes=None):
+        """A case that reads a Zarr store, given as object name -> bytes; cases of one `name` share it."""
+        url = f"{BASE}/corpus/{name or id}.zarr"
         listed = []
         for name, data in sorted(objects.items()):
             about = self.blob(f"{url}/{name}", data, bare=True)

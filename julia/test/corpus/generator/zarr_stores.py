@@ -80,6 +80,7 @@ def tile(corpus):
         objects,
         narrow(variables, picks),
         ["q", "p"],
+        name="isrm-zarr-tile",
         select={"dims": {"source": {"indices": [4, 0]}, "receptor": {"slice": [1, 7, 2]}}},
     )
     corpus.store(
@@ -88,6 +89,7 @@ def tile(corpus):
         narrow({"p": variables["p"]}, {})
         | narrow({"q": variables["q"]}, {"layer": [1], "source": [2, 3], "receptor": []}),
         ["p", "q"],
+        name="isrm-zarr-tile",
         select={"axes": [{"indices": [1]}, {"slice": [2, 4]}, {"slice": [3, 3]}]},
         notes="An array of another rank is read whole; an axis that selects nothing needs no chunk.",
     )
@@ -200,6 +202,7 @@ def shards(corpus):
         objects,
         narrow(variables, picks),
         list(variables),
+        name="zarr-v3-shards",
         select={"dims": {"y": {"indices": picks["y"]}, "x": {"indices": picks["x"]}}},
     )
 
@@ -213,7 +216,8 @@ def numbers(corpus):
         values = np.array([limits.min, 0, 1, min(limits.max, 2**63 - 1)], dtype=kind)
         variables[kind] = field(["n"], values.astype(wide))
         for version, store in stores.items():
-            store.array(kind, values, version, (3,), 1, **dims_of(version, "n"), compressors=None)
+            chunks = (3,) if kind == "i4" else (4,)
+            store.array(kind, values, version, chunks, 1, **dims_of(version, "n"), compressors=None)
     flags = np.array([True, False, True, True])
     doubles = np.array([-0.0, NAN, 5.0, 1e300])
     variables["flag"] = field(["n"], flags)
