@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `make test`: the Rust tests, a minute of fuzzing, the Julia suite with one and with two threads, stores read by other
-# tools, the code of the documentation. Goes on after a failure, so that one run tells
+# `make test`: the Rust tests, a minute of fuzzing, the Julia suite with one and with two threads, stores and files read by
+# other tools, the code of the documentation. Goes on after a failure, so that one run tells
 # everything.
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 cd "$root"
@@ -49,5 +49,6 @@ for threads in 1 2; do
         "$julia" --startup-file=no --project=julia julia/test/runtests.jl
 done
 stage "stores read by other tools" deps/interop.sh --tools
+stage "files read by other readers" deps/crosscheck.sh --tests
 stage "code of the documentation" deps/docs.sh
 exit "$status"
