@@ -67,12 +67,12 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
             self.absent.add(cells, &self.subject)?;
             self.fill_block(touched, worker)
         };
-        let Some((object, within)) = needed.get(at, coords)? else { return absent(worker) };
+        let Some(object) = needed.get(at)? else { return absent(worker) };
         let grid = shape.iter().zip(&self.blocks.axes).map(|(s, b)| s.div_ceil(b.extent));
         let chunk = grid.zip(coords).fold(0u64, |n, (g, c)| n.saturating_mul(g).saturating_add(*c)) as usize;
         let site = ChunkSite { path: object.name(), what, chunk };
         let len = self.blocks.bytes;
-        let Some(part) = object.find(&within, len, &site)? else { return absent(worker) };
+        let Some(part) = object.find(&needed.within(coords), len, &site)? else { return absent(worker) };
         self.absent.note_stored(part.len);
         let Worker { objects, block, picked, stats, .. } = worker;
         stats.chunks_inflated += 1;
