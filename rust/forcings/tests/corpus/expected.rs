@@ -88,10 +88,10 @@ impl ExpectedField {
 
     /// The elements of a numeric field as doubles.
     pub(crate) fn numbers(&self) -> Vec<f64> {
-        match self.values() {
-            Values::F64(v) => v,
-            Values::I64(v) => v.into_iter().map(|i| i as f64).collect(),
-            Values::I32(v) => v.into_iter().map(f64::from).collect(),
+        match &self.values() {
+            Values::F64(v) => v.clone(),
+            Values::I64(v) => v.iter().map(|i| *i as f64).collect(),
+            Values::I32(v) => v.iter().copied().map(f64::from).collect(),
             other => panic!("{:?} are no numbers", other.field_type()),
         }
     }
