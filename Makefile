@@ -1,6 +1,6 @@
 # Every target prepares what it needs; nothing has to be run first. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo year test check mutants fuzz interop bench bench-peers docs header data format julia distclean
+.PHONY: help setup demo year test check mutants fuzz interop bench bench-peers docs header data format julia distclean corpus crosscheck
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | column -t -s @
@@ -16,12 +16,15 @@ year: ## a year of SimBench's profiles through a store (fetches 91 MB; FOLDER=..
 	@deps/setup.sh
 	@deps/year.sh $(if $(FOLDER),"$(FOLDER)")
 
-test: ## Rust tests, Julia tests with 1 and 2 threads, stores read by other tools, the code of the documentation
+test: ## Rust tests, Julia tests with 1 and 2 threads, files and stores read by other tools, documentation
 	@deps/setup.sh
 	@deps/test.sh
 
 check: ## formatters, linters, the C header, the rules of the repository
 	@deps/check.sh
+
+crosscheck: ## what we decode against netCDF4-python, xarray and zarr-python (fetches 120 MB once)
+	@deps/crosscheck.sh
 
 mutants: ## break the sources one line at a time; the tests have to notice (slow)
 	@deps/run.sh python deps/mutants.py
@@ -50,6 +53,9 @@ header: ## write the C header from the Rust sources
 
 format: ## format the Rust and Julia sources in place
 	@deps/format.sh
+
+corpus: ## make the conformance corpus of the tests anew
+	@deps/corpus.sh
 
 data: ## make the example's input file anew (Debian)
 	@deps/data.sh

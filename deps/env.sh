@@ -114,6 +114,34 @@ need_netcdf() {
     netcdf=$cache/netcdf/bin/python
 }
 
+# Sets `readers` to a Python with other people's readers, and files to read. It also makes the corpus.
+need_readers() {
+    need_venv readers netCDF4==1.7.5.1.post1 numpy==2.4.6 cftime==1.6.6.1 zarr==3.1.6 numcodecs==0.16.6 \
+        xarray==2026.9.0 pandas==3.1.1 iris-sample-data==2.5.2
+    readers=$cache/readers/bin/python
+}
+
+# The files of Debian's package ferret-datasets, unpacked into the private folder without root.
+ferret=$cache/ferret-datasets/usr/share/ferret-vis/data
+
+need_ferret() {
+    [ -f "$ferret/monthly_navy_winds.cdf" ] && return
+    command -v apt-get >/dev/null || die "this needs a Debian system: it takes its input from a Debian package"
+    lock_cache
+    if [ ! -f "$ferret/monthly_navy_winds.cdf" ]; then
+        rm -rf "$cache/ferret-datasets"
+        mkdir -p "$cache/ferret-datasets"
+        (
+            cd "$cache/ferret-datasets"
+            apt-get -qq -o APT::Sandbox::User= download ferret-datasets ||
+                die "apt-get cannot download ferret-datasets; does this machine need \`apt-get update\` first?"
+            dpkg -x ferret-datasets_*.deb .
+            rm ferret-datasets_*.deb
+        )
+    fi
+    unlock_cache
+}
+
 # Puts a working cargo, rustc and cmake on this script's PATH.
 use_rust() {
     command -v cargo >/dev/null || PATH=${CARGO_HOME:-$HOME/.cargo}/bin:$PATH

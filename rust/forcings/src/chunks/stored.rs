@@ -175,12 +175,11 @@ impl<'a> Needed<'a> {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// The object of the block whose positions among the touched ones these are, fetched now if need be; and the
-    /// coordinates of the block within it.
+    /// The object of the block whose positions among the touched ones these are, fetched now if need be.
     ///
     /// # Errors
     /// Those of fetching it.
-    pub(super) fn get(&self, touched: &[usize], coords: &[u64]) -> Result<Option<(Arc<dyn ChunkObject>, Vec<u64>)>> {
+    pub(super) fn get(&self, touched: &[usize]) -> Result<Option<Arc<dyn ChunkObject>>> {
         let axes = self.axes.iter().zip(touched);
         let slot = axes.fold(0, |n, (axis, touched)| n * axis.coords.len() + axis.of_touched[*touched]);
         let mut state = self.slots[slot].lock();
@@ -190,8 +189,12 @@ impl<'a> Needed<'a> {
             Slot::Untouched => self.objects.fetch(&self.coords(slot))?,
         };
         *state = Slot::Here(object.clone());
-        let within = coords.iter().zip(self.objects.chunks_per_object()).map(|(c, n)| c % n).collect();
-        Ok(object.map(|object| (object, within)))
+        Ok(object)
+    }
+
+    /// The coordinates of a block within its object.
+    pub(super) fn within(&self, coords: &[u64]) -> Vec<u64> {
+        coords.iter().zip(self.objects.chunks_per_object()).map(|(c, n)| c % n).collect()
     }
 
     /// The number of objects that there are, after [`fetch_all`](Self::fetch_all).

@@ -16,8 +16,8 @@ macro_rules! table {
 
 /// The same for tests that this program does not see: they stand in these files under `rust`.
 macro_rules! elsewhere {
-    ($($row:literal => $test:ident in $file:literal,)+) => {
-        vec![$(($row, stringify!($test), include_str!(concat!("../../../", $file)))),+]
+    ($($file:literal: { $($row:literal => $test:ident,)+ })+) => {
+        vec![$($(($row, stringify!($test), include_str!(concat!("../../../", $file))),)+)+]
     };
 }
 
@@ -50,8 +50,67 @@ fn every_row_has_one_test_that_names_it() {
         56 => values::rows_55_and_56_characters_beside_numbers_are_strings_of_one_and_nul_is_empty,
     };
     for (row, test, source) in elsewhere! {
-        32 => rows_32_and_33_an_unknown_option_is_refused_by_name in "forcings-capi/src/provider/tests.rs",
-        33 => rows_32_and_33_an_unknown_option_is_refused_by_name in "forcings-capi/src/provider/tests.rs",
+        "forcings-capi/src/provider/tests.rs": {
+            32 => rows_32_and_33_an_unknown_option_is_refused_by_name,
+            33 => rows_32_and_33_an_unknown_option_is_refused_by_name,
+        }
+        "forcings/src/dataset/tests/rows.rs": {
+            57 => row_57_a_private_last_dimension_is_the_length_of_strings,
+            58 => row_58_characters_along_their_length_alone_are_one_string,
+            59 => row_59_one_position_binds_to_the_axis_and_not_to_the_length_of_a_string,
+            60 => row_60_a_length_of_strings_adds_no_rank,
+            61 => row_61_a_length_of_strings_is_no_dimension_of_a_window,
+            63 => row_63_one_map_of_names_narrows_fields_of_every_rank,
+            64 => row_64_a_dimension_that_nobody_has_is_refused_even_whole,
+            65 => row_65_a_dimension_that_the_projection_took_away_is_refused,
+            66 => row_66_no_names_are_everything,
+            67 => row_67_both_forms_at_once_are_refused,
+            68 => row_68_unknown_keys_and_selectors_are_refused,
+            69 => row_69_negative_and_broken_indices_are_refused_by_the_parser,
+            70 => row_70_each_dimension_has_its_own_length,
+            71 => row_71_a_slice_beyond_the_file_is_refused_and_not_clamped,
+            72 => row_72_an_empty_selection_keeps_its_dimension,
+            73 => row_73_indices_keep_their_order_and_repeats,
+            74 => row_74_one_index_keeps_its_dimension,
+            75 => row_75_a_time_axis_cannot_be_narrowed,
+            76 => row_76_a_time_axis_may_be_named_whole,
+        }
+        "forcings/tests/provider/damage.rs": {
+            62 => row_62_missing_foreign_and_truncated_files_are_refused_by_name,
+        }
+        "forcings/tests/provider/windows.rs": {
+            77 => row_77_a_window_cannot_name_the_time_dimension_even_whole,
+            78 => row_78_windows_do_not_compose,
+            79 => row_79_a_window_names_its_dimensions,
+            80 => rows_80_and_82_every_format_narrows_so_that_no_selection_is_refused_or_ignored,
+            82 => rows_80_and_82_every_format_narrows_so_that_no_selection_is_refused_or_ignored,
+            83 => row_83_no_windows_are_no_samples_and_no_read,
+            84 => row_84_one_window_with_an_unknown_dimension_fails_the_list,
+            85 => row_85_constant_data_leave_the_refusal_of_time_to_the_read,
+            86 => row_86_an_index_outside_is_refused_though_another_window_takes_the_dimension_whole,
+        }
+        "forcings/tests/provider/samples.rs": {
+            81 => row_81_a_selection_for_one_call_reads_afresh_and_keeps_nothing,
+        }
+        "forcings/tests/zarr/selections.rs": {
+            87 => rows_87_and_88_permuted_indices_come_in_order_and_only_their_chunks_are_read,
+            88 => rows_87_and_88_permuted_indices_come_in_order_and_only_their_chunks_are_read,
+            89 => row_89_a_needed_chunk_that_is_garbage_is_a_decode_error,
+            90 => row_90_a_bad_window_is_told_before_any_chunk_is_decoded,
+            96 => row_96_an_array_of_another_rank_is_read_whole_by_position,
+        }
+        "forcings/tests/zarr/values.rs": {
+            91 => row_91_absent_chunks_hold_the_fill_value_and_stay_numbers,
+            92 => row_92_a_stored_value_equal_to_the_fill_value_is_that_value,
+            94 => row_94_separators_of_both_versions,
+        }
+        "forcings/tests/zarr/http.rs": {
+            93 => row_93_a_store_of_version_2_opens_online_and_each_object_is_fetched_once,
+            95 => row_95_an_unknown_chunk_is_an_error_and_not_the_fill_value,
+        }
+        "forcings/tests/zarr/access.rs": {
+            97 => row_97_a_store_without_variables_is_refused,
+        }
     } {
         let before = source.split_once(&format!("fn {test}()")).map(|(before, _)| before.trim_end());
         let is_test = before.is_some_and(|b| b.trim_end_matches("pub(crate)").trim_end().ends_with("#[test]"));
@@ -62,7 +121,7 @@ fn every_row_has_one_test_that_names_it() {
         *counts.entry(*row).or_default() += 1;
         counts
     });
-    assert_eq!(counts, (31..=56).map(|row| (row, 1)).collect());
+    assert_eq!(counts, (31..=97).map(|row| (row, 1)).collect());
     for (row, test) in table {
         assert!(named_rows(test).contains(&row), "{test} does not name row {row}");
     }

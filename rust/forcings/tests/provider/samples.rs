@@ -81,7 +81,7 @@ fn a_failed_refresh_leaves_the_buffer_and_can_be_repeated() {
 }
 
 #[test]
-fn a_selection_for_one_call_reads_afresh_and_keeps_nothing() {
+fn row_81_a_selection_for_one_call_reads_afresh_and_keeps_nothing() {
     let dir = tempdir().unwrap();
     let whole = open(files(&[&winds(dir.path(), "a.nc", &hours(0..3), 0)]));
     let (north, south) = (DimWindow::new().range("lat", 0, 1), DimWindow::new().range("lat", 2, 4));

@@ -1,6 +1,7 @@
 //! What is refused before anything is read.
 
 use crate::support::*;
+use forcings::cache::{Cache, CacheOptions};
 use forcings::provider::{Provider, ProviderOptions};
 use forcings::ErrorKind::{Format, InvalidParameter, Io, Unsupported};
 
@@ -47,6 +48,22 @@ fn options_that_do_not_fit_a_store_are_refused() {
     store.put("file", "x");
     let error = Provider::open(options(store.path().join("file"), &["q"])).map(drop).unwrap_err();
     assert_error(&error, Format, &["is a folder"]);
+}
+
+#[test]
+fn the_environment_asks_for_direct_access_and_the_caller_wins() {
+    let (store, root) = (Store::new(), tempfile::tempdir().unwrap());
+    let mut environment = CacheOptions::at(root.path());
+    environment.direct_stores = true;
+    let cache = Cache::with_options(environment).unwrap();
+    let options = ProviderOptions { cache: Some(cache), ..options("https://example.org/grid.zarr", &["q"]) };
+    assert_error(&Provider::open(options.clone()).map(drop).unwrap_err(), Unsupported, &["direct access"]);
+    let own = ProviderOptions { store_access: Some("cached".into()), ..options.clone() };
+    assert!(Provider::open(own).is_ok());
+    // A folder is read without a cache anyway.
+    store.array("q", &["x"], &[1], &[1], &[1.0]);
+    let local = ProviderOptions { files: vec![store.path().into()], ..options };
+    assert_eq!(f64s(&Provider::open(local).unwrap().materialize().unwrap().variables[0]), [1.0]);
 }
 
 #[test]

@@ -105,6 +105,18 @@ fn the_environment_speaks_where_the_caller_does_not() {
     let both = from(&[("AWS_REGION", "a"), ("EARTHSCI_S3_REGION", "b")], Some(dir), None).unwrap();
     assert_eq!(both.s3_region, "b");
     assert_eq!(from(&[], Some(dir), None).unwrap().s3_region, "us-east-2");
+    for (value, expected) in [("", 16), ("0", 1), ("1", 1), (" 20 ", 20), ("64", 64), ("1000", 64)] {
+        let options = from(&[("EARTHSCIIO_FETCH_CONCURRENCY", value)], Some(dir), None).unwrap();
+        assert_eq!(options.fetch_concurrency, expected, "{value:?}");
+    }
+    for value in ["-1", "1.5", "many"] {
+        let error = from(&[("EARTHSCIIO_FETCH_CONCURRENCY", value)], Some(dir), None).unwrap_err();
+        assert!(error.to_string().contains("EARTHSCIIO_FETCH_CONCURRENCY"), "{error}");
+    }
+    for (value, expected) in [("direct", true), (" Direct ", true), ("", false), ("cached", false), ("fast", false)] {
+        let options = from(&[("EARTHSCIIO_STORE_ACCESS", value)], Some(dir), None).unwrap();
+        assert_eq!(options.direct_stores, expected, "{value:?}");
+    }
     for value in ["0", "-1", "1.5", "soon"] {
         let error = from(&[("EARTHSCIIO_HTTP_READ_TIMEOUT_SECS", value)], Some(dir), None).unwrap_err();
         assert!(error.to_string().contains("EARTHSCIIO_HTTP_READ_TIMEOUT_SECS"), "{error}");
