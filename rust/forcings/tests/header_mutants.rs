@@ -4,11 +4,16 @@
 mod container_support;
 #[path = "../src/formats/hdf5/tests/library.rs"]
 mod library;
+#[path = "mutation/limits.rs"]
+mod limits;
 mod mutant_files;
+mod mutation;
 
 use forcings::chunks::MemorySource;
 use forcings::formats::{open_source, ElementType};
 use forcings::provider::{Provider, ProviderOptions};
+use limits::{computed, limit};
+use mutation::{repair, Random};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -152,7 +157,7 @@ fn sample(path: &Path) {
 /// The mutant of this number: one to four bytes changed, the checksums of object headers often made right again, so that
 /// damage gets past them.
 fn mutated(file: &[u8], number: u64) -> Vec<u8> {
-    let mut random = Random(number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut random = Random::new(number);
     let mut mutant = file.to_vec();
     // Headers are dense in the first bytes.
     let reach = if random.below(2) == 0 { mutant.len().min(2048) } else { mutant.len() };
@@ -170,22 +175,6 @@ fn mutated(file: &[u8], number: u64) -> Vec<u8> {
         repair(&mut mutant);
     }
     mutant
-}
-
-fn repair(file: &mut [u8]) {
-    for at in 0..file.len().saturating_sub(16) {
-        if &file[at..at + 4] != b"OHDR" {
-            continue;
-        }
-        let flags = file[at + 5];
-        let head = 6 + if flags & 0x20 != 0 { 16 } else { 0 } + if flags & 0x10 != 0 { 4 } else { 0 };
-        let width = 1 << (flags & 3);
-        let Some(size) = file.get(at + head..at + head + width) else { continue };
-        let size = size.iter().rev().fold(0_usize, |n, b| n.wrapping_shl(8) | usize::from(*b));
-        let Some(end) = size.checked_add(at + head + width).filter(|end| *end < file.len() - 4) else { continue };
-        let checksum = hdf5_reader::checksum::jenkins_lookup3(&file[at..end]);
-        file[end..end + 4].copy_from_slice(&checksum.to_le_bytes());
-    }
 }
 
 /// How far a child has come, in a file that outlives it: its mutant, and how many before could not be read whole.
@@ -209,36 +198,4 @@ impl Report {
         let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
         (number(0), number(8))
     }
-}
-
-/// Pseudo-random numbers (xorshift), the same ones for a seed.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit as u64) as usize
-    }
-}
-
-fn limit(what: libc::__rlimit_resource_t, most: u64) {
-    // The hard limit stays where it is, so that the next mutant can have another one.
-    let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the pointers are to a structure of this frame; nothing is kept.
-    let refused = unsafe {
-        let refused = libc::getrlimit(what, &raw mut limits);
-        limits.rlim_cur = most.min(limits.rlim_max);
-        refused | libc::setrlimit(what, &raw const limits)
-    };
-    assert_eq!(refused, 0);
-}
-
-/// Whole seconds that this process has computed.
-fn computed() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: as in `limit`.
-    assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) }, 0);
-    time.tv_sec as u64
 }

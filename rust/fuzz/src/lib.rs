@@ -6,5 +6,9 @@
 
 pub mod child;
 pub mod corpus;
+#[path = "../../forcings/tests/mutation/limits.rs"]
+mod limits;
 pub mod mutate;
+#[path = "../../forcings/tests/mutation/mod.rs"]
+mod mutation;
 pub mod targets;

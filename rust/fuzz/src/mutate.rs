@@ -1,22 +1,6 @@
 //! Makes inputs of inputs.
 
-/// Pseudo-random numbers (xorshift), the same ones for a seed.
-pub struct Random(u64);
-
-impl Random {
-    /// A generator; every seed has its own numbers.
-    pub fn new(seed: u64) -> Self {
-        Random(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    /// A number below `limit`, which is not zero.
-    pub fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit as u64) as usize
-    }
-}
+pub use crate::mutation::Random;
 
 /// The longest input that is made.
 pub const MAX_LEN: usize = 64 << 10;

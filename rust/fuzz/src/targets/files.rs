@@ -1,5 +1,6 @@
 //! NetCDF and HDF5 files: headers, chunk indexes, heaps, the netCDF-4 layer, and the elements behind them.
 
+use crate::mutation::repair;
 use forcings::chunks::{read_bytes_into, AxisRead, MemorySource, ReadRequest};
 use forcings::formats::{open_source, Container, ElementType};
 use std::fmt::Write;
@@ -100,24 +101,5 @@ fn describe(file: &dyn Container, said: &mut String) {
             Ok(()) => write!(said, "read;"),
             Err(e) => write!(said, "{:?} {e};", e.kind()),
         };
-    }
-}
-
-/// Makes the checksums of object headers right again, so that what is behind them is reached.
-fn repair(file: &mut [u8]) {
-    for at in 0..file.len().saturating_sub(16) {
-        if &file[at..at + 4] != b"OHDR" {
-            continue;
-        }
-        let flags = file[at + 5];
-        let head = 6 + if flags & 0x20 != 0 { 16 } else { 0 } + if flags & 0x10 != 0 { 4 } else { 0 };
-        let width = 1 << (flags & 3);
-        let Some(size) = file.get(at + head..at + head + width) else { continue };
-        let size = size.iter().rev().fold(0_usize, |n, b| n.wrapping_shl(8) | usize::from(*b));
-        let Some(end) = size.checked_add(at + head + width).filter(|end| end.checked_add(4) <= Some(file.len())) else {
-            continue;
-        };
-        let sum = hdf5_reader::checksum::jenkins_lookup3(&file[at..end]);
-        file[end..end + 4].copy_from_slice(&sum.to_le_bytes());
     }
 }
