@@ -1,7 +1,7 @@
 //! From a stored chunk to its elements: the filter pipeline of HDF5, undone. Owns the buffers that this needs; knows
 //! nothing of where chunks lie or what their cells mean.
 
-use super::codecs::{CodecError, Codecs};
+use super::codecs::{room, CodecError, Codecs};
 use super::pipeline::{check_pipeline, is_active, most_below, Below};
 use super::shuffle::unshuffle;
 use super::zlib::Zlib;
@@ -239,15 +239,9 @@ enum Place {
     Second,
 }
 
-/// The first `len` bytes of a buffer that only ever grows, so that it is not cleared for every chunk.
+/// [`room`] for a part of a chunk.
 pub(super) fn grown<'a>(buffer: &'a mut Vec<u8>, len: usize, site: &ChunkSite) -> Result<&'a mut [u8]> {
-    if buffer.len() < len {
-        buffer
-            .try_reserve_exact(len - buffer.len())
-            .map_err(|_| site.damaged(format_args!("no memory for {len} bytes")))?;
-        buffer.resize(len, 0);
-    }
-    Ok(&mut buffer[..len])
+    room(buffer, len).map_err(|error| site.damaged(error))
 }
 
 /// The length without the checksum at the end, if that holds.
