@@ -1,8 +1,10 @@
 """Builds the peers, runs the benchmarks of the core, prints one table, and writes bench/results.json. Arguments name
-benchmarks (`store`, `readers`, ...); the other rows of the file then stay as they are.
+benchmarks (`store`, `readers`, `providers`, ...); the other rows of the file then stay as they are. The files that
+`providers` reads are made once, in the private folder (about 900 MB).
 
 Each benchmark prints one JSON object a row on a line of its own (see `FIELDS`); all else it prints goes to the
-terminal. Whether a goal is met is computed here from the times and never stored.
+terminal. Whether a goal is met is computed here from the times and never stored. A row about memory has no time but
+`ours_bytes` and `bound_bytes`.
 """
 
 import json
@@ -14,6 +16,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results.json"
+WRITER = ROOT / "rust" / "bench-peers" / "python" / "write_epochs.py"
+# The folders of gridded files, and what is written there; see `WRITER`.
+GRIDDED = {
+    "epochs": {},
+    "tiles": {"records": 8, "records_per_file": 8, "chunk": [91, 144]},
+    "classic": {"records": 8, "records_per_file": 8, "format": "NETCDF3_64BIT_OFFSET"},
+    "zarr": {"format": "zarr"},
+}
 FIELDS = ("area", "row", "ours_s", "peer", "peer_s", "bound_s", "goal_ratio_peer", "goal_ratio_bound")
 
 
@@ -23,11 +33,22 @@ def peers():
     return {f"FORCINGS_PEER_{name.upper()}": path for name, path in (line.split(" ", 1) for line in built.splitlines())}
 
 
+def gridded(python, peer):
+    """Makes the gridded files beside the folder of the peers, where they are not there yet; the folder of all of them."""
+    data = Path(peer).parents[3] / "bench"
+    for folder, request in GRIDDED.items():
+        subprocess.run([python, WRITER, json.dumps({"folder": str(data / folder), **request})], check=True)
+    return str(data)
+
+
 def run(names):
     """Yields the rows that the benchmarks print."""
     command = ["cargo", "bench", "--package", "forcings"]
     command += [part for name in names for part in ("--bench", name)] or ["--benches"]
     environment = {**os.environ, **peers()}
+    if not names or "providers" in names:
+        found = environment["FORCINGS_PEER_PYTHON"], environment["FORCINGS_PEER_EARTHSCIIO"]
+        environment["FORCINGS_BENCH_DATA"] = gridded(*found)
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
             row = parse(line)
@@ -55,9 +76,11 @@ def parse(line):
 
 def ratios(row):
     """How often faster than the peer and how much slower than the bound, and whether each goal is met."""
-    ours = row["ours_s"]
+    ours, bound = row["ours_s"], row["bound_s"]
     against_peer = row["peer_s"] / ours if ours and row["peer_s"] else None
-    against_bound = ours / row["bound_s"] if ours and row["bound_s"] else None
+    if ours is None:
+        ours, bound = row["ours_bytes"], row["bound_bytes"]
+    against_bound = ours / bound if ours and bound else None
     met = []
     if row["goal_ratio_peer"] is not None and against_peer is not None:
         met.append(against_peer >= row["goal_ratio_peer"])
@@ -83,7 +106,7 @@ def show(rows):
             (
                 row["area"],
                 row["row"],
-                cell(row["ours_s"], "{:.4g} s"),
+                cell(row["ours_s"], "{:.4g} s") or f"{row['ours_bytes'] / 2**20:.1f} MiB",
                 f"{peer:.2f} ({row['peer']})" if peer is not None else "",
                 cell(row["goal_ratio_peer"], ">= {:g}"),
                 cell(bound),

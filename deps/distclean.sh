@@ -3,7 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/env.sh"
 cd "$root"
 # The folder's name may come from FORCINGS_CACHE: remove only what is ours in it.
-for name in cmake fatou netcdf pip home depot ferret-datasets simbench julia-1.5.3 julia-works lock; do
+for name in bench cmake fatou netcdf peers pip readers home depot ferret-datasets simbench julia-1.5.3 julia-works lock; do
     rm -rf "${cache:?}/$name"
 done
 rmdir "$cache" 2>/dev/null || echo "forcings: $cache is not empty; the rest of it is not ours" >&2

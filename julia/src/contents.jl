@@ -81,14 +81,14 @@ function add_stored(store, items, mode)
     return ids
 end
 
-function item_parts(owner::Owner, series::Series, options = (;))
+function item_parts(owner::Owner, @nospecialize(series::Series), options = (;))
     return ItemParts(json(meta_object(owner, series; options...)), series, stored_values(series))
 end
 function item_parts(item...)
     throw(invalid("an item to add is (owner, series) or (owner, series, keywords), not $(map(typeof, item))"))
 end
 
-function meta_object(owner::Owner, s::Series; features = (;), units = nothing, ext = nothing)
+function meta_object(owner::Owner, @nospecialize(s::Series); features = (;), units = nothing, ext = nothing)
     return (
         owner = owner_object(owner),
         name = s.name,
@@ -212,7 +212,7 @@ function series_of(table, as_stored)
     return [as_stored ? series_at(table, i) : windowed(series_at(table, i)) for i in eachindex(table[:id])]
 end
 
-windowed(series) = series
+windowed(@nospecialize(series)) = series
 windowed(forecast::DeterministicSingleTimeSeries) = Deterministic(forecast)
 
 """

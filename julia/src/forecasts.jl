@@ -140,7 +140,7 @@ for S in (:Deterministic, :Scenarios)
         name::AbstractString,
         initial_timestamp,
         resolution,
-        values::AbstractArray;
+        @nospecialize(values::AbstractArray);
         interval,
         horizon = nothing,
         time_reference = nothing,
@@ -156,7 +156,7 @@ function Probabilistic(
     name::AbstractString,
     initial_timestamp,
     resolution,
-    values::AbstractArray;
+    @nospecialize(values::AbstractArray);
     percentiles,
     interval,
     horizon = nothing,
@@ -187,7 +187,7 @@ for S in (:Deterministic, :Probabilistic, :Scenarios)
 end
 
 # Resolution and horizon as single periods, checked against the shape of the values.
-function window_span(S, name, values, resolution, horizon)
+function window_span(S, name, @nospecialize(values), resolution, horizon)
     expected = leading(S)
     ndims(values) >= length(expected) ||
         throw(named(
@@ -358,8 +358,8 @@ function grid_of(f::Forecast)
     return (f.name, f.initial_timestamp, periods, f.time_reference)
 end
 identity_of(f::Forecast) = grid_of(f)
-identity_of(f::Probabilistic) = (grid_of(f), f.percentiles)
-identity_of(f::DeterministicSingleTimeSeries) = (grid_of(f), f.count)
+identity_of(@nospecialize(f::Probabilistic)) = (grid_of(f), f.percentiles)
+identity_of(@nospecialize(f::DeterministicSingleTimeSeries)) = (grid_of(f), f.count)
 # The steps that no window has do not count.
 function contents(f::DeterministicSingleTimeSeries)
     covered = f.count == 0 ? 0 : (f.count - 1) * stride_of(f) + steps_of(f)

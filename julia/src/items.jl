@@ -46,18 +46,20 @@ const NO_INSTANTS = Int64[]
 const NO_NUMBERS = Float64[]
 
 # The values are given apart: in the library's order, or as they are where their order does not matter.
-function ItemParts(meta, s::SingleTimeSeries, values)
+#
+# Here and below nothing is compiled for each of the many types of series: no loop over values depends on it.
+function ItemParts(meta, @nospecialize(s::SingleTimeSeries), @nospecialize(values))
     grid = (to_millis(s.initial_timestamp), period_numbers(s.resolution), NO_PERIOD, NO_PERIOD)
     return ItemParts(meta, s.time_reference, 0, grid..., NO_INSTANTS, NO_NUMBERS, stored_shape(s), values)
 end
 
-function ItemParts(meta, s::IrregularSeries, values)
+function ItemParts(meta, @nospecialize(s::IrregularSeries), @nospecialize(values))
     instants, grid = map(to_millis, s.timestamps), (0, NO_PERIOD, NO_PERIOD, NO_PERIOD)
     type = s isa NonSequentialTimeSeries ? 1 : 2
     return ItemParts(meta, s.time_reference, type, grid..., instants, NO_NUMBERS, stored_shape(s), values)
 end
 
-function ItemParts(meta, f::DenseForecast, values)
+function ItemParts(meta, @nospecialize(f::DenseForecast), @nospecialize(values))
     grid = (to_millis(f.initial_timestamp), map(period_numbers, (f.resolution, f.horizon, f.interval))...)
     type = f isa Deterministic ? 3 : f isa Probabilistic ? 5 : 6
     levels = f isa Probabilistic ? f.percentiles : NO_NUMBERS
@@ -90,7 +92,7 @@ function SeriesItem(p::ItemParts)
 end
 
 # The series, if it keeps the rules that need no store.
-function checked(s::Series)
+function checked(@nospecialize(s::Series))
     parts = ItemParts("", s, s.values)
     item = Ref(SeriesItem(parts))
     status = GC.@preserve parts forcings_series_check(item)
@@ -100,35 +102,34 @@ end
 
 # The dimensions of Julia's array in the order of the library, whose first one varies slowest. Percentiles and scenarios
 # stand in front there.
-library_order(::Type{<:Series}, ::Val{N}) where {N} = ntuple(identity, Val(N))
-function library_order(::Type{<:Union{Probabilistic, Scenarios}}, ::Val{N}) where {N}
-    return ntuple(i -> i == 1 ? 3 : i <= 3 ? i - 1 : i, Val(N))
+function library_order(@nospecialize(S::Type), rank::Int)
+    S <: Union{Probabilistic, Scenarios} || return ntuple(identity, rank)
+    return ntuple(i -> i == 1 ? 3 : i <= 3 ? i - 1 : i, rank)
 end
 
-function stored_shape(s::Series{T, N}) where {T, N}
+function stored_shape(@nospecialize(s::Series))
     shape = size(s.values)
-    return UInt64[shape[d] for d in library_order(typeof(s), Val(N))]
+    return UInt64[shape[d] for d in library_order(typeof(s), length(shape))]
 end
 
 # The values in the library's order: a copy, unless they are a vector.
-stored_values(s::Series{<:Any, 1}) = s.values
-function stored_values(s::Series{T, N}) where {T, N}
-    return permutedims(s.values, reverse(library_order(typeof(s), Val(N))))
+function stored_values(@nospecialize(s::Series))
+    v = s.values
+    return ndims(v) == 1 ? v : permutedims(v, reverse(library_order(typeof(s), ndims(v))))
 end
 
 # The array of a series of the type `S` from the library's bytes at `source`, whose shape there is `shape`.
-function from_stored(::Type{S}, ::Type{T}, source::Ptr{UInt8}, shape::NTuple{N, Int}) where {S, T, N}
-    order = library_order(S, Val(N))
+function from_stored(@nospecialize(S::Type), ::Type{T}, source::Ptr{UInt8}, shape::NTuple{N, Int}) where {T, N}
+    order::NTuple{N, Int} = library_order(S, N)
     target = Array{T, N}(undef, map(i -> shape[i], invperm(order)))
     # An array without elements may have no address.
     isempty(target) && return target
     permutedims!(target, unsafe_wrap(Array, Ptr{T}(source), reverse(shape)), invperm(reverse(order)))
     return target
 end
-from_stored(::Type, ::Type{T}, source::Ptr{UInt8}, shape::NTuple{1, Int}) where {T} = copy_from(
-    Ptr{T}(source),
-    shape[1],
-)
+function from_stored(@nospecialize(S::Type), ::Type{T}, source::Ptr{UInt8}, shape::NTuple{1, Int}) where {T}
+    return copy_from(Ptr{T}(source), shape[1])
+end
 
 # The series in the row `i` of a table.
 function series_at(table, i)

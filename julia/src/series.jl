@@ -78,7 +78,7 @@ function SingleTimeSeries(
     name::AbstractString,
     initial_timestamp,
     resolution,
-    values::AbstractArray;
+    @nospecialize(values::AbstractArray);
     time_reference = nothing,
 )
     v = stored_array(SingleTimeSeries, name, values)
@@ -144,7 +144,12 @@ end
 const IrregularSeries = Union{NonSequentialTimeSeries, PersistentTimeSeries}
 
 for S in (:NonSequentialTimeSeries, :PersistentTimeSeries)
-    @eval function $S(name::AbstractString, timestamps::AbstractVector, values::AbstractArray; time_reference = nothing)
+    @eval function $S(
+        name::AbstractString,
+        timestamps::AbstractVector,
+        @nospecialize(values::AbstractArray);
+        time_reference = nothing,
+    )
         v = stored_array($S, name, values)
         timed($S, name, v)
         size(v, 1) == length(timestamps) ||
@@ -161,12 +166,12 @@ for S in (:NonSequentialTimeSeries, :PersistentTimeSeries)
     end
 end
 
-typeof_series(::Type{S}, ::Array{T, N}) where {S, T, N} = S{T, N}
+typeof_series(@nospecialize(S::Type), @nospecialize(v::Array)) = S{eltype(v), ndims(v)}
 
 # An error that names the series.
 named(S::Type, name, text) = invalid("$(nameof(S)) $(repr(name)): $text")
 
-function timed(S, name, values)
+function timed(S, name, @nospecialize(values))
     ndims(values) > 0 || throw(named(S, name, "the values need a time dimension, the first one"))
     return nothing
 end
@@ -178,7 +183,7 @@ stored_type(::Type{UInt32}) = Int64
 stored_type(::Type{Float16}) = Float32
 stored_type(::Type) = nothing
 
-stored_array(S, name, values::Array{<:StoredType}) = values
+stored_array(S, name, @nospecialize(values::Array{<:StoredType})) = values
 function stored_array(S, name, values::AbstractArray{T, N}) where {T, N}
     stored = stored_type(T)
     # By position: an array may count from elsewhere than 1.
@@ -248,22 +253,24 @@ Base.getindex(s::StaticSeries{<:Any, 1}, i::Integer) = s.values[i]
 Base.getindex(s::StaticSeries, i::Integer) = selectdim(s.values, 1, i)
 
 # What of a series makes it what it is, periods in their stored form: equal for equal periods of other units.
-identity_of(s::SingleTimeSeries) = (s.name, s.initial_timestamp, period_numbers(s.resolution), s.time_reference)
-identity_of(s::IrregularSeries) = (s.name, s.timestamps, s.time_reference)
+function identity_of(@nospecialize(s::SingleTimeSeries))
+    return (s.name, s.initial_timestamp, period_numbers(s.resolution), s.time_reference)
+end
+identity_of(@nospecialize(s::IrregularSeries)) = (s.name, s.timestamps, s.time_reference)
 
 # Types are compared without their parameters: equal numbers of two types are equal.
-same_kind(a::Series, b::Series) = nameof(typeof(a)) === nameof(typeof(b))
+same_kind(@nospecialize(a::Series), @nospecialize(b::Series)) = nameof(typeof(a)) === nameof(typeof(b))
 
-function Base.:(==)(a::Series, b::Series)
+function Base.:(==)(@nospecialize(a::Series), @nospecialize(b::Series))
     return same_kind(a, b) && identity_of(a) == identity_of(b) && contents(a) == contents(b)
 end
-function Base.isequal(a::Series, b::Series)
+function Base.isequal(@nospecialize(a::Series), @nospecialize(b::Series))
     return same_kind(a, b) && isequal(identity_of(a), identity_of(b)) && isequal(contents(a), contents(b))
 end
 Base.hash(s::Series, h::UInt) = hash(contents(s), hash(identity_of(s), hash(nameof(typeof(s)), h)))
 
 # The stored values.
-contents(s::Series) = s.values
+contents(@nospecialize(s::Series)) = s.values
 
 # A series with arrays of its own.
 Base.copy(s::S) where {S <: SingleTimeSeries} = S(

@@ -3,12 +3,15 @@
 include("common.jl")
 include("writing.jl")
 
+# The processes that are killed spend most of their short lives compiling.
+const QUICK = (options = `-O1`,)
+
 owners_in(store) = [row.owner_id for row in list_series(store)]
 
 @testset "a killed process leaves what was promised" begin
     for (durable, expected) in ((true, [1, 2, 3, 4]), (false, [1, 2, 3]))
         path = joinpath(mktempdir(), "s.nc")
-        output, good = child("child_killed.jl", path, durable)
+        output, good = child("child_killed.jl", path, durable; QUICK...)
         @test (output, good) == ("", false)
         open_store(path) do store
             @test owners_in(store) == expected
@@ -22,7 +25,7 @@ end
 
 # Runs a writer until it has reported `reports` operations, and kills it; the number of the last one that it reported.
 function killed_writer(path, durable, first, reports)
-    process = open(pipeline(child_command("child_writer.jl", path, durable, first); stderr = stderr), "r")
+    process = open(pipeline(child_command("child_writer.jl", path, durable, first; QUICK...); stderr = stderr), "r")
     done, seen = first - 1, 0
     while !eof(process)
         line = readline(process; keep = true)

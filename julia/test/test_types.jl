@@ -13,10 +13,9 @@ function each_store(f)
 end
 
 function random(T, dims...)
-    T === Bool && return rand(Bool, dims...)
-    values = rand(T, dims...)
+    values = rand(T, prod(dims))
     T <: AbstractFloat && !isempty(values) && (values[1] = NaN; values[end] = -zero(T))
-    return values
+    return reshape(values, dims)
 end
 
 # Series of every type but the derived one; the names are told apart by `tag`.

@@ -14,6 +14,7 @@ use forcings::series::{NewSeries, Owner};
 use forcings::time::{Period, UnixMillis};
 use forcings::Result;
 use serde_json::{json, Value};
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -62,13 +63,20 @@ pub fn wanted(part: &str) -> bool {
     named.is_empty() || named.iter().any(|name| name == part)
 }
 
-/// What a peer answers; `None` where its program was not built (`make bench` builds it).
+/// What a peer answers; `None` where its program was not built (`make bench` builds it). A script of Python is run by the
+/// Python that is named like a peer.
 ///
 /// # Panics
 /// If the program fails.
 pub fn peer(name: &str, request: &Value) -> Option<Answer> {
-    let program = std::env::var_os(format!("FORCINGS_PEER_{}", name.to_uppercase()))?;
-    let output = Command::new(&program).arg(request.to_string()).output().expect("the peer's program runs");
+    let program = |name: &str| std::env::var_os(format!("FORCINGS_PEER_{}", name.to_uppercase()));
+    let path = program(name)?;
+    let mut command = Command::new(&path);
+    if Path::new(&path).extension().is_some_and(|extension| extension == "py") {
+        command = Command::new(program("python")?);
+        command.arg(&path);
+    }
+    let output = command.arg(request.to_string()).output().expect("the peer's program runs");
     assert!(output.status.success(), "{request}: {}", String::from_utf8_lossy(&output.stderr));
     let answer: Value = serde_json::from_slice(&output.stdout).expect("the peer answers JSON");
     Some(Answer {
@@ -122,7 +130,16 @@ pub fn reset_peak_rss() {
 
 /// The largest resident size of this process since then, bytes.
 pub fn peak_rss() -> Option<u64> {
+    status("VmHWM:")
+}
+
+/// The resident size of this process, bytes.
+pub fn resident() -> Option<u64> {
+    status("VmRSS:")
+}
+
+fn status(key: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok().map(|kib| kib * 1024)
 }

@@ -1,5 +1,6 @@
 //! The cache against servers on this machine that behave well, badly and worse.
 
+mod crowd;
 mod http;
 mod local;
 mod offline;

@@ -8,12 +8,12 @@ pub use fetch::fetch_objects;
 
 use super::axis::{AxisPlan, AxisRead};
 use super::geometry::{BlockAxis, Blocks, Subject};
-use super::output::SharedOutput;
+use super::output::{expect_writes, SharedOutput};
 use super::stored::{check_bearable, Absent, Needed};
 use super::{ByteSource, Layout, ObjectScratch, Scratch};
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 /// What is read of which variable.
 #[derive(Clone, Copy)]
@@ -61,7 +61,34 @@ pub fn read_into<T: Copy + Send + Sync>(
     threads: usize,
     convert: &Convert<T>,
 ) -> Result<ReadStats> {
-    read(request, out, threads, &Sink { items: 1, convert, as_bytes: None })
+    read(request, SharedOutput::new(out), threads, &Sink { items: 1, convert, as_bytes: None })
+}
+
+/// Reads the selected elements, `len` of them, into memory of their own, which is written once. Otherwise as
+/// [`read_into`].
+///
+/// # Errors
+/// As [`read_into`], and `Format` when there is no memory for them.
+pub fn read_new<T: Copy + Default + Send + Sync>(
+    request: &ReadRequest,
+    len: usize,
+    threads: usize,
+    convert: &Convert<T>,
+) -> Result<Vec<T>> {
+    let mut out = Vec::new();
+    let refused = |_| {
+        let detail = format!("{}: there is no memory for {len} elements", request.what);
+        Error::format(request.source.path(), detail)
+    };
+    out.try_reserve_exact(len).map_err(refused)?;
+    let room = &mut out.spare_capacity_mut()[..len];
+    expect_writes(room);
+    let shared = SharedOutput::of_uninit(room, T::default());
+    read(request, shared, threads, &Sink { items: 1, convert, as_bytes: None })?;
+    // SAFETY: a read that succeeds has served every touched block, and so handed out, initialised, every position of the
+    // output: each belongs to one run (`AxisPlan`), and `len` was found to be the product of what is selected.
+    unsafe { out.set_len(len) };
+    Ok(out)
 }
 
 /// Reads the selected elements as they are stored, `element_width` bytes each; without a copy in between where one run
@@ -71,7 +98,8 @@ pub fn read_into<T: Copy + Send + Sync>(
 /// As [`read_into`].
 pub fn read_bytes_into(request: &ReadRequest, out: &mut [u8], threads: usize) -> Result<ReadStats> {
     let convert = |from: &[u8], to: &mut [u8]| to.copy_from_slice(from);
-    read(request, out, threads, &Sink { items: request.element_width, convert: &convert, as_bytes: Some(|out| out) })
+    let shared = SharedOutput::new(out);
+    read(request, shared, threads, &Sink { items: request.element_width, convert: &convert, as_bytes: Some(|out| out) })
 }
 
 /// Work per thread below which another thread costs more than it saves.
@@ -117,9 +145,37 @@ struct Worker {
     stats: ReadStats,
 }
 
+/// What workers have left for the next ones: their buffers are as large as chunks, and warm.
+static IDLE: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
+
+/// Workers that are kept, and the most that the buffers of each may hold.
+const MAX_IDLE: usize = 16;
+const MAX_IDLE_BYTES: usize = 4 << 20;
+
+impl Worker {
+    fn hire() -> Self {
+        lock(&IDLE).pop().unwrap_or_default()
+    }
+
+    fn dismiss(mut self) {
+        self.stats = ReadStats::default();
+        if self.scratch.capacity() + self.block.capacity() + self.picked.capacity() <= MAX_IDLE_BYTES {
+            let mut idle = lock(&IDLE);
+            if idle.len() < MAX_IDLE {
+                idle.push(self);
+            }
+        }
+    }
+}
+
+/// What a panic leaves behind here is whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
 fn read<T: Copy + Send + Sync>(
     request: &ReadRequest,
-    out: &mut [T],
+    out: SharedOutput<T>,
     threads: usize,
     sink: &Sink<T>,
 ) -> Result<ReadStats> {
@@ -132,7 +188,7 @@ fn read<T: Copy + Send + Sync>(
             out.len()
         )));
     }
-    if out.is_empty() {
+    if out.len() == 0 {
         return Ok(ReadStats::default());
     }
     let subject = Subject { source, layout, shape, width, what };
@@ -147,7 +203,6 @@ fn read<T: Copy + Send + Sync>(
     let fill = fill.unwrap_or(&zeros);
     let elements = out.len() / sink.items;
     let needed = blocks.stored().map(|stored| Needed::new(stored, shape.len(), &plans));
-    let out = SharedOutput::new(out);
     let absent = Absent::default();
     let job = Job { subject, blocks, needed, absent, plans, out_strides, fill, sink, out, elements, items };
     job.run(threads)
@@ -189,7 +244,7 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
         let failed = AtomicBool::new(false);
         let outcome = Mutex::new((ReadStats::default(), None::<(usize, Error)>));
         let work = || {
-            let mut worker = Worker::default();
+            let mut worker = Worker::hire();
             let mut error = None;
             while !failed.load(Ordering::Relaxed) {
                 let item = next.fetch_add(1, Ordering::Relaxed);
@@ -202,7 +257,7 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
                     error = Some((item, e));
                 }
             }
-            let mut outcome = outcome.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut outcome = lock(&outcome);
             outcome.0.chunks_inflated += worker.stats.chunks_inflated;
             outcome.0.bytes_read += worker.stats.bytes_read;
             outcome.0.blocks_absent += worker.stats.blocks_absent;
@@ -211,6 +266,8 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
                     outcome.1 = Some((item, e));
                 }
             }
+            drop(outcome);
+            worker.dismiss();
         };
         std::thread::scope(|scope| {
             // Where the system refuses another thread, those that there are do the work.

@@ -13,11 +13,18 @@ const LANE: usize = 16;
 /// Undoes the shuffle of elements of `width` bytes: `planes` to `out`, which is as long.
 pub(crate) fn unshuffle(planes: &[u8], width: usize, out: &mut [u8]) {
     assert_eq!(planes.len(), out.len(), "the shuffle keeps the length");
+    let (cells, rest) = out.split_at_mut(planes.len() / width * width);
+    unshuffle_part(planes, width, 0, cells);
+    rest.copy_from_slice(&planes[cells.len()..]);
+}
+
+/// Undoes the shuffle of the elements from `first` on, as many as `out` has room for.
+pub(super) fn unshuffle_part(planes: &[u8], width: usize, first: usize, out: &mut [u8]) {
     match width {
-        2 => unshuffle_lanes::<2>(planes, out),
-        4 => unshuffle_lanes::<4>(planes, out),
-        8 => unshuffle_lanes::<8>(planes, out),
-        _ => unshuffle_from(planes, width, out, 0),
+        2 => unshuffle_lanes::<2>(planes, first, out),
+        4 => unshuffle_lanes::<4>(planes, first, out),
+        8 => unshuffle_lanes::<8>(planes, first, out),
+        _ => unshuffle_from(planes, width, first, out, 0),
     }
 }
 
@@ -32,13 +39,13 @@ pub(crate) fn shuffle(plain: &[u8], width: usize, out: &mut [u8]) {
     }
 }
 
-fn unshuffle_lanes<const W: usize>(planes: &[u8], out: &mut [u8]) {
+fn unshuffle_lanes<const W: usize>(planes: &[u8], first: usize, out: &mut [u8]) {
     let count = planes.len() / W;
-    let groups = count / LANE;
-    for (group, cells) in out.chunks_exact_mut(LANE * W).take(groups).enumerate() {
+    let groups = out.len() / W / LANE;
+    for (group, cells) in out.chunks_exact_mut(LANE * W).enumerate() {
         let mut lanes = [[0u8; LANE]; W];
         for (b, lane) in lanes.iter_mut().enumerate() {
-            let start = b * count + group * LANE;
+            let start = b * count + first + group * LANE;
             lane.copy_from_slice(&planes[start..start + LANE]);
         }
         // Weaving lanes W/2 apart, log2(W) times, puts byte b of every element at its place.
@@ -53,7 +60,7 @@ fn unshuffle_lanes<const W: usize>(planes: &[u8], out: &mut [u8]) {
             cell.copy_from_slice(lane);
         }
     }
-    unshuffle_from(planes, W, out, groups * LANE);
+    unshuffle_from(planes, W, first, out, groups * LANE);
 }
 
 fn shuffle_lanes<const W: usize>(plain: &[u8], out: &mut [u8]) {
@@ -142,17 +149,17 @@ fn unweave(low: Lane, high: Lane) -> (Lane, Lane) {
     (std::array::from_fn(|i| at(2 * i)), std::array::from_fn(|i| at(2 * i + 1)))
 }
 
-/// The plain loop, from element `first` on; also copies the bytes behind the last whole element.
-fn unshuffle_from(planes: &[u8], width: usize, out: &mut [u8], first: usize) {
+/// The plain loop, without the first `done` elements of `out`.
+fn unshuffle_from(planes: &[u8], width: usize, first: usize, out: &mut [u8], done: usize) {
     let count = planes.len() / width;
-    for i in first..count {
-        for b in 0..width {
-            out[i * width + b] = planes[b * count + i];
+    for (i, cell) in out.chunks_exact_mut(width).enumerate().skip(done) {
+        for (b, byte) in cell.iter_mut().enumerate() {
+            *byte = planes[b * count + first + i];
         }
     }
-    out[count * width..].copy_from_slice(&planes[count * width..]);
 }
 
+/// The plain loop, from element `first` on; also copies the bytes behind the last whole element.
 fn shuffle_from(plain: &[u8], width: usize, out: &mut [u8], first: usize) {
     let count = plain.len() / width;
     for b in 0..width {
@@ -188,6 +195,11 @@ mod tests {
             prop_assert_eq!(&fast, &slow);
             unshuffle(&fast, width, &mut back);
             prop_assert_eq!(&back, &plain);
+            let count = plain.len() / width;
+            let (first, last) = (count / 3, count - count / 5);
+            let part = &mut vec![0; (last - first) * width][..];
+            unshuffle_part(&fast, width, first, part);
+            prop_assert_eq!(&*part, &plain[first * width..last * width]);
         }
     }
 }

@@ -1,6 +1,8 @@
 //! A decoded variable and a set of them.
 
+use super::reuse;
 use crate::formats::Attribute;
+use std::mem::take;
 use std::sync::Arc;
 
 /// The element types of decoded fields. The numbers are part of the C interface.
@@ -110,6 +112,19 @@ impl Values {
             (Values::Bool(a), Values::Bool(b)) => a == b,
             (Values::String(a), Values::String(b)) => a == b,
             _ => false,
+        }
+    }
+}
+
+impl Drop for Values {
+    fn drop(&mut self) {
+        match self {
+            Values::F64(v) => reuse::give(take(v)),
+            Values::F32(v) => reuse::give(take(v)),
+            Values::I64(v) => reuse::give(take(v)),
+            Values::I32(v) => reuse::give(take(v)),
+            Values::Bool(v) => reuse::give(take(v)),
+            Values::String(_) => {}
         }
     }
 }

@@ -11,6 +11,7 @@ mod packing;
 mod plan;
 mod read;
 pub(crate) mod resolve;
+pub(crate) mod reuse;
 mod schema;
 mod select;
 #[cfg(test)]

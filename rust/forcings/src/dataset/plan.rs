@@ -8,6 +8,7 @@ use super::convert::{self, Convert, Overflow};
 use super::decode::FloatType;
 use super::packing::{Rules, Target};
 use super::read::FieldRead;
+use super::reuse::Reusable;
 use super::text;
 use super::Values;
 use crate::formats::{Conventions, ElementType};
@@ -86,10 +87,19 @@ impl<'a> Half<'a> {
     }
 
     /// Decodes numbers into `out`.
-    fn numbers_into<T: Copy + Default + Send + Sync>(&self, make: &Make<T>, out: &mut [T]) -> Result<()> {
+    fn numbers_into<T: Reusable>(&self, make: &Make<T>, out: &mut [T]) -> Result<()> {
+        self.numbers(make, |width, convert| self.read.elements_into(width, convert, out))
+    }
+
+    /// Has `decode` convert numbers of a width, and checks that their type here holds them.
+    fn numbers<T, R>(
+        &self,
+        make: &Make<T>,
+        decode: impl FnOnce(usize, &(dyn Fn(&[u8], &mut [T]) + Sync)) -> Result<R>,
+    ) -> Result<R> {
         let Kind::Numbers(rules) = &self.kind else { unreachable!("the halves of a plan have one type") };
         let overflow = Overflow::default();
-        self.read.elements_into(rules.stored.width(), &*make(rules, &overflow), out)?;
+        let decoded = decode(rules.stored.width(), &*make(rules, &overflow))?;
         if overflow.load(Ordering::Relaxed) {
             let limit = match rules.target {
                 Target::F64 => "2^53, which its fill value would make an inexact float64",
@@ -98,7 +108,7 @@ impl<'a> Half<'a> {
             let detail = format!("variable \"{}\" holds an integer beyond {limit}", self.read.field.name);
             return Err(Error::format(&self.read.schema.path, detail));
         }
-        Ok(())
+        Ok(decoded)
     }
 
     fn texts(&self) -> Result<Vec<String>> {
@@ -179,17 +189,15 @@ impl<'a> Plan<'a> {
         })
     }
 
-    fn numbers<T: Copy + Default + Send + Sync>(&self, make: &Make<T>) -> std::result::Result<Vec<T>, Fault> {
+    fn numbers<T: Reusable>(&self, make: &Make<T>) -> std::result::Result<Vec<T>, Fault> {
         let first = &self.halves[0];
         let about_first = |error| first.fault(error);
-        let len = first.read.total().map_err(about_first)?;
         let Some(axis) = self.axis else {
-            let mut out = first.read.allocate(len).map_err(about_first)?;
-            first.numbers_into(make, &mut out).map_err(about_first)?;
-            return Ok(out);
+            return first.numbers(make, |width, convert| first.read.elements(width, convert)).map_err(about_first);
         };
+        let len = first.read.total().map_err(about_first)?;
         let twice = len.checked_mul(2).ok_or_else(|| about_first(first.read.fault("it is too large for memory")))?;
-        let mut out = first.read.allocate(twice).map_err(about_first)?;
+        let mut out = first.read.room(twice).map_err(about_first)?;
         let shape = first.read.shape().map_err(about_first)?;
         if shape[..axis].iter().all(|extent| *extent == 1) {
             let (one, two) = out.split_at_mut(len);
@@ -200,7 +208,7 @@ impl<'a> Plan<'a> {
             }
         } else {
             // The halves lie in strips between each other.
-            let mut half = first.read.allocate(len).map_err(about_first)?;
+            let mut half = first.read.room(len).map_err(about_first)?;
             for k in 0..2 {
                 if let Some(one) = self.halves.get(k) {
                     one.numbers_into(make, &mut half).map_err(|e| one.fault(e))?;

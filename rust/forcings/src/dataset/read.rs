@@ -2,8 +2,9 @@
 
 use super::gather::{gather, scatter, Pick};
 use super::resolve::{count, positions, Axes};
+use super::reuse::{self, Reusable};
 use super::schema::{Schema, SchemaField};
-use crate::chunks::{fetch_objects, read_into, AxisRead, ReadRequest};
+use crate::chunks::{fetch_objects, read_into, read_new, AxisRead, ReadRequest};
 use crate::formats::{Container, Conventions, Variable};
 use crate::{Error, Result};
 
@@ -59,14 +60,20 @@ impl<'a> FieldRead<'a> {
     }
 
     /// The selected elements of `width` bytes each, converted, row-major.
-    pub(super) fn elements<T: Copy + Default + Send + Sync>(
+    pub(super) fn elements<T: Reusable>(
         &self,
         width: usize,
         convert: &(dyn Fn(&[u8], &mut [T]) + Sync),
     ) -> Result<Vec<T>> {
-        let mut out = self.allocate(self.total()?)?;
-        self.elements_into(width, convert, &mut out)?;
-        Ok(out)
+        let total = self.total()?;
+        self.check_size::<T>(total)?;
+        let kept = reuse::take(total);
+        if kept.is_some() || total == 0 || self.variable().shape != self.lens() {
+            let mut out = kept.map_or_else(|| self.allocate(total), Ok)?;
+            self.elements_into(width, convert, &mut out)?;
+            return Ok(out);
+        }
+        self.ask(&self.reads(), width, |request, threads| read_new(request, total, threads, convert))
     }
 
     /// The same into `out`, which has room for exactly as many.
@@ -138,6 +145,16 @@ impl<'a> FieldRead<'a> {
         if out.is_empty() {
             return Ok(());
         }
+        self.ask(reads, width, |request, threads| read_into(request, out, threads, convert).map(drop))
+    }
+
+    /// Has `read` read from the chunk path, on so many threads.
+    fn ask<R>(
+        &self,
+        reads: &[AxisRead],
+        width: usize,
+        read: impl FnOnce(&ReadRequest, usize) -> Result<R>,
+    ) -> Result<R> {
         let variable = self.variable();
         let request = ReadRequest {
             source: &**self.container.source(),
@@ -148,7 +165,7 @@ impl<'a> FieldRead<'a> {
             axes: reads,
             what: &format!("variable \"{}\"", self.field.name),
         };
-        read_into(&request, out, self.threads.max(1), convert).map(drop)
+        read(&request, self.threads.max(1))
     }
 
     /// Fetches what the read needs of a store. Returns the number of objects.
@@ -191,9 +208,8 @@ impl<'a> FieldRead<'a> {
         product.and_then(|n| usize::try_from(n).ok()).ok_or_else(|| self.fault("it is too large for memory"))
     }
 
-    /// A buffer of zeros or empty strings, or an error where the system has no room for it, or where so large an extent
-    /// can only be damage.
-    pub(super) fn allocate<T: Clone + Default>(&self, len: usize) -> Result<Vec<T>> {
+    /// Refuses so many elements of a result that they can only be damage.
+    fn check_size<T>(&self, len: usize) -> Result<()> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
         let stored = self.container.source().len();
         // What a store of objects holds shows only while it is read; there the chunk path keeps count.
@@ -201,6 +217,22 @@ impl<'a> FieldRead<'a> {
         if is_file && bytes > UNCHECKED_BYTES.max(stored.saturating_mul(MAX_RATIO)) {
             return Err(self.fault(format!("a file of {stored} bytes cannot hold its {len} elements")));
         }
+        Ok(())
+    }
+
+    /// A buffer whose content is of no meaning.
+    ///
+    /// # Errors
+    /// Those of [`allocate`](Self::allocate).
+    pub(super) fn room<T: Reusable>(&self, len: usize) -> Result<Vec<T>> {
+        self.check_size::<T>(len)?;
+        reuse::take(len).map_or_else(|| self.allocate(len), Ok)
+    }
+
+    /// A buffer of zeros or empty strings, or an error where the system has no room for it, or where so large an extent
+    /// can only be damage.
+    pub(super) fn allocate<T: Clone + Default>(&self, len: usize) -> Result<Vec<T>> {
+        self.check_size::<T>(len)?;
         // Reserving first turns a refusal into an error; the allocation behind it takes fresh pages of zeros.
         let refused = |_| self.fault(format!("there is no memory for {len} elements"));
         Vec::<T>::new().try_reserve_exact(len).map_err(refused)?;

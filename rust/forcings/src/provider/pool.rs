@@ -3,7 +3,7 @@
 
 use super::options::url_of;
 use crate::cache::{Cache, Entry, Request};
-use crate::dataset::Schema;
+use crate::dataset::{reuse, Schema};
 use crate::formats::zarr::{Objects, ZarrStore};
 use crate::formats::{self, Container};
 use crate::{Error, Result};
@@ -71,8 +71,9 @@ impl FilePool {
     }
 
     /// The same, where `arrays` are the ones to read of Zarr stores.
-    pub(super) fn of_arrays(self, arrays: Option<Vec<String>>) -> Self {
-        FilePool { arrays, ..self }
+    pub(super) fn of_arrays(mut self, arrays: Option<Vec<String>>) -> Self {
+        self.arrays = arrays;
+        self
     }
 
     /// Whether they are stores of many objects behind URLs.
@@ -187,6 +188,13 @@ impl FilePool {
         } else {
             None
         }
+    }
+}
+
+impl Drop for FilePool {
+    /// The provider is gone, and with it the next sample that would have used the memory of the last ones.
+    fn drop(&mut self) {
+        reuse::clear();
     }
 }
 

@@ -44,6 +44,8 @@ pub(super) struct Session {
     unsynced: bool,
     /// Whether the catalog says that the array file may hold arrays without a row.
     unfreed: bool,
+    /// Whether SQLite refused to undo the open span, which nobody may look at or commit before it is undone.
+    stuck: bool,
     generation: u64,
 }
 
@@ -147,7 +149,18 @@ impl Session {
             true => arrays.unreferenced(&catalog)?,
             false => Vec::new(),
         };
-        Ok(Session { promise, arrays, catalog, removals, span: None, leftovers, unsynced: false, unfreed, generation })
+        Ok(Session {
+            promise,
+            arrays,
+            catalog,
+            removals,
+            span: None,
+            leftovers,
+            unsynced: false,
+            unfreed,
+            stuck: false,
+            generation,
+        })
     }
 
     /// The rows.
@@ -319,8 +332,8 @@ impl Session {
 
     /// Forgets the open span, whose rows are not committed, and takes out the arrays that it stored.
     fn abandon(&mut self) {
-        if self.catalog.in_transaction() && self.catalog.rollback().is_err() {
-            // The connection rolls back when it closes; until then every further change fails with SQLite's reason.
+        self.stuck = self.catalog.in_transaction() && self.catalog.rollback().is_err();
+        if self.stuck {
             return;
         }
         let staged = self.span.take().map(Span::into_staged).unwrap_or_default();
@@ -331,6 +344,21 @@ impl Session {
             let _ = self.arrays.set_attribute(GENERATION, &generation);
         }
         self.take_out(staged);
+    }
+
+    /// Undoes what could not be undone when it failed. Comes before every use; the connection rolls back when it closes.
+    ///
+    /// # Errors
+    /// SQLite's reason.
+    pub(super) fn unstick(&mut self) -> Result<()> {
+        if !self.stuck {
+            return Ok(());
+        }
+        if self.catalog.in_transaction() {
+            self.catalog.rollback()?;
+        }
+        self.abandon();
+        Ok(())
     }
 
     /// Removes those of `hashes` that no row refers to, and says whether there were any. What fails is left for the next

@@ -98,6 +98,7 @@ impl Shared {
         if self.read_only {
             return Err(read_only_error(&self.path));
         }
+        session.unstick()?;
         work(session)
     }
 
@@ -132,20 +133,25 @@ impl Shared {
 
     /// Runs `work` on the open session, to read.
     pub(super) fn look<T>(&self, work: impl FnOnce(&Session) -> Result<T>) -> Result<T> {
-        work(self.session.lock().as_ref().ok_or(Error::Closed("store"))?)
+        let mut session = self.session.lock();
+        let session = session.as_mut().ok_or(Error::Closed("store"))?;
+        session.unstick()?;
+        work(session)
     }
 
     /// As [`Shared::look`], but `None` instead of waiting for another call to end.
     pub(super) fn glance<T>(&self, work: impl FnOnce(&Session) -> Result<T>) -> Result<Option<T>> {
-        let Some(session) = self.session.try_lock() else { return Ok(None) };
-        work(session.as_ref().ok_or(Error::Closed("store"))?).map(Some)
+        let Some(mut session) = self.session.try_lock() else { return Ok(None) };
+        let session = session.as_mut().ok_or(Error::Closed("store"))?;
+        session.unstick()?;
+        work(session).map(Some)
     }
 
     /// Ends the store for all who share it.
     pub(super) fn close(&self) -> Result<()> {
         let mut slot = self.session.lock();
         let Some(session) = slot.as_mut() else { return Ok(()) };
-        let finished = if self.read_only { Ok(()) } else { session.finish() };
+        let finished = if self.read_only { Ok(()) } else { session.unstick().and_then(|()| session.finish()) };
         // An array file that cannot be written any more never can: only opening it again helps, and its lock is in the way.
         if finished.is_err() && session.can_go_on() {
             return finished;

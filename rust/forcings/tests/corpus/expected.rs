@@ -96,10 +96,10 @@ impl ExpectedField {
 
     /// The elements of a numeric field as doubles.
     pub(crate) fn numbers(&self) -> Vec<f64> {
-        match self.values() {
-            Values::F64(v) => v,
-            Values::I64(v) => v.into_iter().map(|i| i as f64).collect(),
-            Values::I32(v) => v.into_iter().map(f64::from).collect(),
+        match &self.values() {
+            Values::F64(v) => v.clone(),
+            Values::I64(v) => v.iter().map(|i| *i as f64).collect(),
+            Values::I32(v) => v.iter().copied().map(f64::from).collect(),
             other => panic!("{:?} are no numbers", other.field_type()),
         }
     }
@@ -107,8 +107,12 @@ impl ExpectedField {
     fn record(&self, dim: &str, index: usize) -> ExpectedField {
         let mut field = self.clone();
         if let Some(axis) = self.dims.iter().flatten().position(|d| d == dim) {
-            field.dims.iter_mut().for_each(|dims| drop(dims.remove(axis)));
-            field.shape.iter_mut().for_each(|shape| drop(shape.remove(axis)));
+            if let Some(dims) = &mut field.dims {
+                dims.remove(axis);
+            }
+            if let Some(shape) = &mut field.shape {
+                shape.remove(axis);
+            }
             field.data = take(&self.data, axis, index);
         }
         field

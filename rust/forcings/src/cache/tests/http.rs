@@ -40,7 +40,7 @@ fn success(server: &Server, expected: &[u8]) -> usize {
 }
 
 /// Sends the first half of the bytes that remain, as a server whose connection drops.
-fn half(wire: &mut dyn Wire, seen: &Seen, bytes: &[u8], etag: &str) {
+pub(super) fn half(wire: &mut dyn Wire, seen: &Seen, bytes: &[u8], etag: &str) {
     let total = bytes.len();
     let from = seen.header("range").map_or(0, |r| r["bytes=".len()..r.len() - 1].parse().unwrap());
     let (len, range) = ((total - from).to_string(), format!("bytes {from}-{}/{total}", total - 1));
@@ -52,7 +52,7 @@ fn half(wire: &mut dyn Wire, seen: &Seen, bytes: &[u8], etag: &str) {
 }
 
 /// Sends what is asked for.
-fn all(wire: &mut dyn Wire, seen: &Seen, bytes: &[u8], etag: &str) {
+pub(super) fn all(wire: &mut dyn Wire, seen: &Seen, bytes: &[u8], etag: &str) {
     let total = bytes.len();
     match seen.header("range").filter(|_| seen.header("if-range") == Some(etag)) {
         None => respond(wire, 200, &[("etag", etag)], bytes),

@@ -9,8 +9,8 @@ use std::sync::{mpsc, Mutex};
 const LEN: usize = 500_000;
 
 /// Runs a test of this program in another process, with a root and a URL for it.
-fn child(test: &str, root: &Root, url: &str) -> Child {
-    let name = format!("cache::tests::processes::{test}");
+pub(super) fn child(test: &str, root: &Root, url: &str) -> Child {
+    let name = format!("cache::tests::{test}");
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name.as_str(), "--nocapture"])
         .env("FORCINGS_TEST_CACHE_ROOT", root.path())
@@ -36,7 +36,7 @@ fn four_processes_download_once() {
     }
     let (root, server) = (Root::new(), Server::of_bytes(some_bytes(LEN)));
     let url = server.url("/a.nc");
-    let children: Vec<Child> = (0..4).map(|_| child("four_processes_download_once", &root, &url)).collect();
+    let children: Vec<Child> = (0..4).map(|_| child("processes::four_processes_download_once", &root, &url)).collect();
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }
@@ -64,7 +64,8 @@ fn a_process_that_is_killed_leaves_nothing_that_others_see() {
         let _ = wire.read(&mut [0]);
     });
     let url = server.url("/a.nc");
-    let mut child = child("a_process_that_is_killed_leaves_nothing_that_others_see", &root, &url);
+    let test = "processes::a_process_that_is_killed_leaves_nothing_that_others_see";
+    let mut child = child(test, &root, &url);
     half.recv().unwrap();
     child.kill().unwrap();
     child.wait().unwrap();

@@ -4,7 +4,8 @@ use super::{Job, Worker};
 use crate::chunks::axis::{Run, Touched};
 use crate::chunks::filters::{check_expansion, grown};
 use crate::chunks::geometry::{Place, Subject};
-use crate::chunks::{fetch_chunk, ChunkSite};
+use crate::chunks::shuffle::unshuffle_part;
+use crate::chunks::{fetch_chunk, ChunkEntry, ChunkSite, Filter};
 use crate::Result;
 
 /// A read is charged as many bytes; so many may be read in vain to save one.
@@ -15,6 +16,9 @@ const MAX_SPAN: u64 = 4 << 20;
 
 /// The bytes of one step when a long run goes through a buffer: they stay in the processor's cache.
 const STEP_BYTES: usize = 256 << 10;
+
+/// The bytes of one step from planes to values: with the values they stay in the smallest cache.
+const STRIP_BYTES: usize = 8 << 10;
 
 impl<T: Copy + Send + Sync> Job<'_, T> {
     /// Reads the selected elements of one block.
@@ -43,10 +47,21 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
                 }
                 check_expansion(entry, filters, self.blocks.bytes, &site)?;
                 let block = grown(block, self.blocks.bytes, &site)?;
+                if let Some((entry, filters)) = self.without_shuffle(entry, filters) {
+                    fetch_chunk(source, entry, filters, block, scratch, &site)?;
+                    return self.scatter_planes(&touched, block, picked);
+                }
                 fetch_chunk(source, entry, filters, block, scratch, &site)?;
                 self.scatter(&touched, block, 0, picked)
             }
         }
+    }
+
+    /// How to decode the chunk except for the shuffle of its elements, if that is the last step.
+    fn without_shuffle<'f>(&self, entry: ChunkEntry, filters: &'f [Filter]) -> Option<(ChunkEntry, &'f [Filter])> {
+        let (first, rest) = filters.split_first()?;
+        let shuffled = *first == Filter::Shuffle(self.subject.width) && entry.filter_mask & 1 == 0;
+        shuffled.then_some((ChunkEntry { filter_mask: entry.filter_mask >> 1, ..entry }, rest))
     }
 
     fn fill_block(&self, touched: &[&Touched], worker: &mut Worker) -> Result<()> {
@@ -162,6 +177,32 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
                 for _ in 0..len {
                     picked.extend_from_slice(&bytes[at..at + width]);
                     at = at.wrapping_add_signed(self.step(run) as isize);
+                }
+                (self.sink.convert)(picked, self.items(out + done, len));
+                done += len;
+            }
+            Ok(())
+        })
+    }
+
+    /// Converts the selected elements of a block whose bytes are `planes`, without those that are not selected.
+    fn scatter_planes(&self, touched: &[&Touched], planes: &[u8], picked: &mut Vec<u8>) -> Result<()> {
+        let width = self.subject.width;
+        let (count, step) = (planes.len() / width, (STRIP_BYTES / width).max(1));
+        self.each_run(touched, &mut |src, out, run| {
+            let (mut at, mut done) = (src as usize / width, 0);
+            let stride = (self.step(run) / width as i64) as isize;
+            while done < run.len {
+                let len = (run.len - done).min(step);
+                picked.resize(len * width, 0);
+                if self.is_dense(run) {
+                    unshuffle_part(planes, width, at, picked);
+                    at += len;
+                } else {
+                    for cell in picked.chunks_exact_mut(width) {
+                        cell.iter_mut().enumerate().for_each(|(b, byte)| *byte = planes[b * count + at]);
+                        at = at.wrapping_add_signed(stride);
+                    }
                 }
                 (self.sink.convert)(picked, self.items(out + done, len));
                 done += len;

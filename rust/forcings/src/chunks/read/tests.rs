@@ -208,17 +208,16 @@ proptest! {
         if let Layout::Chunked(table) = &case.layout {
             prop_assert!(stats.chunks_inflated <= table.entries.len() as u64);
         }
-        // Through a conversion to items of another size.
-        let mut sums = vec![u64::MAX; expected.len() / case.width];
-        read_into(&case.request(&axes), &mut sums, threads, &|raw, items| {
-            for (element, item) in raw.chunks_exact(case.width).zip(items) {
-                *item = element.iter().map(|b| u64::from(*b)).sum();
-            }
-        })
-        .unwrap();
-        let wanted: Vec<u64> =
-            expected.chunks_exact(case.width).map(|e| e.iter().map(|b| u64::from(*b)).sum()).collect();
-        prop_assert_eq!(sums, wanted);
+        // Through a conversion to items of another size, into memory of the caller's and into new memory.
+        let number = |element: &[u8]| element.iter().fold(7u64, |n, b| n << 8 | u64::from(*b));
+        let convert = |raw: &[u8], items: &mut [u64]| {
+            raw.chunks_exact(case.width).zip(items).for_each(|(element, item)| *item = number(element));
+        };
+        let wanted: Vec<u64> = expected.chunks_exact(case.width).map(number).collect();
+        let mut numbers = vec![u64::MAX; wanted.len()];
+        read_into(&case.request(&axes), &mut numbers, threads, &convert).unwrap();
+        prop_assert_eq!(&numbers, &wanted);
+        prop_assert_eq!(read_new(&case.request(&axes), wanted.len(), threads, &convert).unwrap(), wanted);
     }
 
     #[test]
@@ -240,6 +239,14 @@ proptest! {
         }
         if let Err(error) = case.read(&axes, 2) {
             prop_assert_eq!(error.kind(), ErrorKind::Format);
+        }
+        let count = case.expected(&axes).len() / case.width;
+        let first = |raw: &[u8], items: &mut [u8]| {
+            raw.chunks_exact(case.width).zip(items).for_each(|(element, item)| *item = element[0]);
+        };
+        match read_new(&case.request(&axes), count, 2, &first) {
+            Ok(items) => prop_assert_eq!(items.len(), count),
+            Err(error) => prop_assert_eq!(error.kind(), ErrorKind::Format),
         }
     }
 }
@@ -330,6 +337,44 @@ fn buffers_and_selections_that_do_not_fit_are_refused() {
     assert_eq!(kind(&[AxisRead::All, AxisRead::All], 23), ErrorKind::InvalidParameter);
     assert_eq!(kind(&[AxisRead::All], 24), ErrorKind::InvalidParameter);
     assert_eq!(kind(&[AxisRead::Indices(vec![4]), AxisRead::All], 6), ErrorKind::Selection);
+    let new =
+        |len| read_new(&case.request(&[AxisRead::All, AxisRead::All]), len, 1, &|raw, out| out.copy_from_slice(raw));
+    assert_eq!(new(23).unwrap_err().kind(), ErrorKind::InvalidParameter);
+    assert_eq!(new(usize::MAX / 2).unwrap_err().kind(), ErrorKind::Format);
+    assert_eq!(new(24).unwrap(), case.plain);
+}
+
+#[test]
+fn long_runs_of_shuffled_chunks_are_exact() {
+    // Two chunks of 3 x 2500 elements: each row is several strips.
+    let values: Vec<u32> = (0..15_000u32).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+    let plain: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+    let (mut bytes, mut entries) = (Vec::new(), Vec::new());
+    for chunk in plain.chunks(4 * 7500) {
+        let stored = encode_chunk(chunk, &EncodeFilter::pipeline(1, true, 4), &mut Scratch::new()).unwrap();
+        entries.push(ChunkEntry { offset: bytes.len() as u64, size: stored.len() as u32, filter_mask: 0 });
+        bytes.extend(stored);
+    }
+    let filters = vec![Filter::Shuffle(4), Filter::Deflate];
+    let layout = Layout::Chunked(ChunkTable { chunk_shape: vec![3, 2500], grid: vec![2, 1], filters, entries });
+    let source = MemorySource::new("a.nc", bytes);
+    let case = Case { source, layout, shape: vec![6, 2500], width: 4, plain, fill: None };
+    for axes in [
+        [AxisRead::All, AxisRead::All],
+        [AxisRead::Slice { start: 1, stop: 5, step: 1 }, AxisRead::Slice { start: 3, stop: 2499, step: 1 }],
+        [AxisRead::All, AxisRead::Slice { start: 5, stop: 2500, step: 2 }],
+        [AxisRead::Indices(vec![5, 0, 0]), AxisRead::Indices((0..2500).rev().collect())],
+    ] {
+        let wanted: Vec<f64> =
+            case.expected(&axes).chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]).into()).collect();
+        let convert = |raw: &[u8], out: &mut [f64]| {
+            let numbers = raw.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+            numbers.zip(out).for_each(|(number, item)| *item = number.into());
+        };
+        for threads in [1, 2] {
+            assert!(read_new(&case.request(&axes), wanted.len(), threads, &convert).unwrap() == wanted, "{axes:?}");
+        }
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::*;
 use crate::store::arrays::ArrayFile;
 use crate::store::catalog::Catalog;
+use crate::store::h5::faults::{Disk, Fate};
 use crate::store::h5::tests::Full;
 use crate::store::h5::MemoryFile;
 use std::sync::atomic::Ordering;
@@ -263,4 +264,34 @@ fn a_store_whose_disk_was_full_can_be_closed_and_opened_again() {
     assert!(!store.is_open());
     store.close().unwrap();
     assert_eq!(store.list(&Filter::default()).unwrap_err().kind(), ErrorKind::Closed);
+}
+
+#[test]
+fn what_could_not_be_undone_is_undone_before_anyone_looks() {
+    let mut stuck = 0;
+    for step in 0..12 {
+        for durable in [false, true] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("a.nc");
+            let store = Store::create(&path, &CreateOptions { durable, ..CreateOptions::default() }).unwrap();
+            add(&store, 1, "load", &ramp(0));
+            store.flush().unwrap();
+            let names = |store: &Store| store.list(&Filter::default()).map(|rows| rows.len());
+            let disk = Disk::under(dir.path());
+            disk.let_fail(Fate::From(step, std::io::ErrorKind::StorageFull));
+            let (new, values) = (ramp(1), ramp(2));
+            let twice = [series(2, "load", &new), series(3, "load", &values), series(2, "load", &values)];
+            store.add_bulk(&twice).unwrap_err();
+            stuck += usize::from(names(&store).is_err());
+            disk.heal();
+            assert_eq!(names(&store).unwrap(), 1, "step {step}");
+            let _ = store.close();
+            drop(store);
+            let store = Store::open(&path, &writable()).unwrap();
+            assert_eq!(names(&store).unwrap(), 1, "step {step}");
+            store.flush().unwrap();
+            assert!(store.verify().unwrap().is_clean(), "step {step}");
+        }
+    }
+    assert!(stuck > 0);
 }
