@@ -209,5 +209,5 @@ Base.eltype(::Type{Dataset}) = Pair{String, Any}
 
 function Base.iterate(data::Dataset, (list, i) = (keys(data), 1))
     i > length(list) && return nothing
-    return (list[i] => data[list[i]]), (list, i + 1)
+    return Pair{String, Any}(list[i], data[list[i]]), (list, i + 1)
 end

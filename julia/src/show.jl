@@ -96,4 +96,7 @@ end
 as_written(selector::String) = ":" * selector
 as_written(s::NamedTuple) = haskey(s, :slice) ? repr(Tuple(s.slice)) : repr(s.indices)
 
+# A shape as Julia writes it in front of an array type.
+size_text(size) = isempty(size) ? "0-dimensional" : length(size) == 1 ? "$(size[1])-element" : join(size, '×')
+
 count_of(n, noun) = string(n, " ", noun, n == 1 || noun == "series" ? "" : "s")

@@ -79,7 +79,7 @@ end
 
 function Base.summary(io::IO, f::Field)
     isopen(f.owner) || return print(io, "Field(closed)")
-    print(io, Base.dims2string(size(f)), " Field{", eltype(f), "} ", f.name, "(", join(dims(f), ", "), ")")
+    print(io, size_text(size(f)), " Field{", eltype(f), "} ", f.name, "(", join(dims(f), ", "), ")")
     return nothing
 end
 
@@ -97,7 +97,10 @@ function Base.show(io::IO, ::MIME"text/plain", f::Field)
     isempty(f) && return nothing
     println(io, "\n  values")
     context = IOContext(io, :typeinfo => eltype(f), :displaysize => (max(height - above - 1, 5), width))
-    Base.print_array(haskey(io, :compact) || ndims(f) < 2 ? context : IOContext(context, :compact => true), f)
+    haskey(io, :compact) || ndims(f) < 2 || (context = IOContext(context, :compact => true))
+    # What Julia prints of an array, without the line that says what it is.
+    text = sprint(show, MIME"text/plain"(), f.array; context = context)
+    print(io, split(text, '\n'; limit = 2)[end])
     return nothing
 end
 

@@ -35,7 +35,7 @@ end
 function show_parts(io, reader::ForecastReader)
     for (type, size) in unique((p.element_type, extents(p)) for p in reader.parts)
         n = count(p -> p.element_type == type && extents(p) == size, reader.parts)
-        print(io, "\n  ", count_of(n, "slot"), ": ", Base.dims2string(size), " ", type)
+        print(io, "\n  ", count_of(n, "slot"), ": ", size_text(size), " ", type)
     end
     return nothing
 end

@@ -1,7 +1,7 @@
 # How series and listings print: one line in `show(io, x)`, more for the REPL.
 
 function Base.show(io::IO, s::Series)
-    print(io, nameof(typeof(s)), "(", repr(s.name), ", ", axis_of(s), ", ", Base.dims2string(size(s)), " ")
+    print(io, nameof(typeof(s)), "(", repr(s.name), ", ", axis_of(s), ", ", size_text(size(s)), " ")
     print(io, eltype_of(s), s.time_reference === nothing ? ")" : ", $(s.time_reference))")
     return nothing
 end

@@ -17,10 +17,17 @@ const CORPUS_TYPES = Dict("float64" => Float64, "int64" => Int64, "int32" => Int
 
 # The elements that are expected, with the dimensions in Julia's order.
 function expected_array(field)
-    type, shape = CORPUS_TYPES[field["dtype"]], Tuple(Int.(reverse(field["shape"])))
+    shape = Int.(get(() -> nesting(field["data"]), field, "shape"))
+    type = CORPUS_TYPES[field["dtype"]]
     flat = type[]
-    flatten!(flat, field["data"], field["shape"])
-    return reshape(flat, shape)
+    flatten!(flat, field["data"], shape)
+    return reshape(flat, Tuple(reverse(shape)))
+end
+
+# The lengths of nested lists, outermost first.
+function nesting(data)
+    data isa AbstractVector || return Int[]
+    return isempty(data) ? [0] : [length(data); nesting(data[1])]
 end
 
 function flatten!(flat, data, shape)
@@ -32,12 +39,13 @@ end
 
 # The field without one dimension: its record `k`, from 1.
 function record(field, dim, k)
+    haskey(field, "dims") || return field
     axis = findfirst(==(dim), field["dims"])
     axis === nothing && return field
     cut(data, axis) = axis == 1 ? data[k] : Any[cut(inner, axis - 1) for inner in data]
     others = filter(!=(axis), eachindex(field["dims"]))
-    parts = Dict("dims" => field["dims"][others], "shape" => field["shape"][others], "data" => cut(field["data"], axis))
-    return merge(field, parts)
+    parts = Dict(key => field[key][others] for key in ("dims", "shape") if haskey(field, key))
+    return merge(field, parts, Dict("data" => cut(field["data"], axis)))
 end
 
 # What the sample of one record must be: without the dimension, and without its coordinate.
@@ -53,8 +61,8 @@ function faults(data, expected)
     for (kind, present) in zip(("variables", "coords"), names)
         sort(present) == sort(collect(keys(expected[kind]))) || return ["the $kind are $present"]
         for (name, field) in expected[kind]
-            Forcings.dims(data, name) == reverse(field["dims"]) ||
-                push!(found, "$name has $(Forcings.dims(data, name))")
+            dims = Forcings.dims(data, name)
+            dims == reverse(get(field, "dims", reverse(dims))) || push!(found, "$name has $dims")
             wanted = expected_array(field)
             same(data[name], wanted) || push!(found, "$name is $(repr(data[name])), not $(repr(wanted))")
             kind == "coords" || continue

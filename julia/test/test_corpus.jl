@@ -31,6 +31,14 @@ end
         expected["variables"]["both"][part] = other
         @test length(faults(data, expected)) == 1
     end
+    # Dimensions and shapes are compared where they are given.
+    expected = corpus_file("cases/masked.json")["expected"]
+    for field in values(expected["variables"])
+        delete!(field, "dims")
+        delete!(field, "shape")
+        field["fill_value"] = nothing
+    end
+    @test faults(data, expected) == []
     @test !same(data["zeros"], [NaN, 0.0, 1.0, 2.0])
     @test same(data["zeros"], [NaN, -0.0, 1.0, 2.0])
     delete!(case["expected"]["variables"], "single")
@@ -129,6 +137,31 @@ declared(order::Vector, n) = (Int.(order) .+ 1, Int.(order) .+ 1)
                     @test all(key -> epoch[key].changed == expect["changed_forward"][key][k], keys(wanted))
                 end
                 @test thrown(() -> take!(group, epochs[1])) isa Forcings.GroupError
+            end
+        end
+    end
+end
+
+@testset "a group under windows gives what fresh providers give" begin
+    scenario, cache = corpus_file("scenarios/prefetch-equivalence.json"), corpus_cache()
+    expect, times = scenario["expect"], scenario["expect"]["boundaries_s"]
+    for window in scenario["windows"]
+        fresh = Dict(
+            m["key"] => with_window(series(scenario["sources"][m["source"]], cache, m["records_per_sample"]), window)
+            for m in scenario["members"]
+        )
+        wanted = Dict(key => [sample_at(p, t) for t in times] for (key, p) in fresh)
+        for max_bytes in (nothing, 1)
+            PrefetchGroup(fresh; depth = 2, workers = 4, max_bytes = max_bytes, inline = false) do group
+                for given in scenario["orders"]
+                    order, epochs = declared(given, length(times))
+                    start!(group, order)
+                    for k in epochs
+                        epoch = take!(group, k)
+                        @test all(key -> same(epoch[key].data, wanted[key][k]), keys(wanted))
+                        @test all(key -> epoch[key].anchor == expect["anchors_s"][key][k], keys(wanted))
+                    end
+                end
             end
         end
     end

@@ -67,6 +67,7 @@ end
     data = sample_at(Provider(WINDS), T0)
     names = ["uwnd", "temp", "gusts", "crest", "lat_bounds", "station", "lev", "lat", "lon"]
     @test keys(data) == names == first.(collect(data)) == first.(collect(pairs(data)))
+    @test all(p -> p isa eltype(data), data)
     @test length(data) == length(collect(values(data))) == 9
     @test [size(f) for f in values(data)] == [size(data[name]) for name in names]
     @test Dict(data)["gusts"] == 0:5

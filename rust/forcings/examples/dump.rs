@@ -2,8 +2,9 @@
 //!
 //!     dump FOLDER FILE...
 //!
-//! A Zarr store is given as `PATH=ARRAY,ARRAY`. FOLDER/dump.json lists the fields of each file, in the shape of the dumps that other readers of the corpus write. The
-//! elements of a numeric field are not in it, but in FOLDER/dump.bin, little-endian, from `offset` on.
+//! A Zarr store is given as `PATH=ARRAY,ARRAY`. FOLDER/dump.json lists the fields of each file, in the shape of the
+//! dumps that other readers of the corpus write. The elements of a numeric field are not in it, but in FOLDER/dump.bin,
+//! little-endian, from `offset` on.
 
 use forcings::dataset::{decode, Dataset, DecodeOptions, Field, FieldType, Request, Schema, Values};
 use forcings::formats::{self, Attribute, AttributeValue};

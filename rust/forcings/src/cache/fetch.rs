@@ -56,6 +56,15 @@ struct Asked<'a> {
     key: CacheKey,
 }
 
+impl<'a> Asked<'a> {
+    fn new(request: &'a Request) -> Result<Self> {
+        request.check()?;
+        let url = Url::parse(&request.url)?;
+        let mirrors = request.mirrors.iter().map(|m| Url::parse(m)).collect::<Result<_>>()?;
+        Ok(Asked { request, key: CacheKey::of_url(&request.url), url, mirrors })
+    }
+}
+
 impl Cache {
     /// Opens the cache in a folder; what is not given comes from the environment, see
     /// [`CacheOptions::from_environment`]. Nothing is made before something is stored.
@@ -69,8 +78,8 @@ impl Cache {
     /// Opens the cache with all its options.
     ///
     /// # Errors
-    /// `InvalidParameter` for a root that is not absolute and for a `fetch_concurrency` of 0, `Io` and `Format` for a file of certificate authorities that
-    /// cannot be used.
+    /// `InvalidParameter` for a root that is not absolute and for a `fetch_concurrency` of 0, `Io` and `Format` for a
+    /// file of certificate authorities that cannot be used.
     pub fn with_options(options: CacheOptions) -> Result<Self> {
         if !options.root.is_absolute() {
             let root = options.root.display();
@@ -133,22 +142,24 @@ impl Cache {
     /// `Format` for a damaged manifest; `NotFound` when every source says that there is no such file; `Transport` when
     /// that is not known; `Unsupported` for a scheme that nothing fetches and for files that are too large; `Io`.
     pub fn fetch(&self, request: &Request) -> Result<Entry> {
-        request.check()?;
-        let url = Url::parse(&request.url)?;
-        let mirrors = request.mirrors.iter().map(|m| Url::parse(m)).collect::<Result<_>>()?;
-        let asked = Asked { request, key: CacheKey::of_url(&request.url), url, mirrors };
+        let asked = Asked::new(request)?;
         if self.0.offline {
             return self.0.find_offline(&asked);
         }
-        if let Some(entry) = self.0.find(&asked)? {
+        if let Some(entry) = self.0.find(&asked, self.0.verify)? {
             return Ok(entry);
         }
         let _lock = self.0.locks.acquire(&self.0.layout, &asked.key)?;
         // Another thread or process may have stored it meanwhile.
-        match self.0.find(&asked)? {
+        match self.0.find(&asked, self.0.verify)? {
             Some(entry) => Ok(entry),
             None => self.0.download(&asked),
         }
+    }
+
+    /// Whether [`fetch`](Self::fetch) finds a stored copy that serves. Its bytes are not looked at.
+    pub(crate) fn holds(&self, request: &Request) -> bool {
+        Asked::new(request).and_then(|asked| self.0.find(&asked, false)).is_ok_and(|found| found.is_some())
     }
 
     /// The file of a URL that does not change.
@@ -180,8 +191,8 @@ impl Inner {
     }
 
     /// A stored copy that may be served without asking anybody.
-    fn find(&self, asked: &Asked<'_>) -> Result<Option<Entry>> {
-        let Some(Stored { path, manifest }) = self.stored(asked, self.verify)? else { return Ok(None) };
+    fn find(&self, asked: &Asked<'_>, verify: bool) -> Result<Option<Entry>> {
+        let Some(Stored { path, manifest }) = self.stored(asked, verify)? else { return Ok(None) };
         let serves = judge(&manifest, asked.request, UnixMillis::now()) == Verdict::Serve;
         if !serves || self.was_replaced(asked, &manifest) {
             return Ok(None);

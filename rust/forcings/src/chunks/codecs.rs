@@ -92,14 +92,17 @@ impl Codecs {
     }
 }
 
-/// A buffer of exactly `len` bytes that only grows, so that it is not cleared for every block.
+/// The first `len` bytes of a buffer that only grows, so that it is not cleared for every block. What it held is gone
+/// when it grows: fresh zeros take no memory before they are written.
 pub(crate) fn room(buffer: &mut Vec<u8>, len: usize) -> Decoded<&mut [u8]> {
     if buffer.len() < len {
-        let missing = len - buffer.len();
-        if buffer.try_reserve_exact(missing).is_err() {
+        *buffer = Vec::new();
+        if buffer.try_reserve_exact(len).is_err() {
             return Err(CodecError::damaged(format!("no memory for {len} bytes")));
         }
-        buffer.resize(len, 0);
+        // An allocation that nobody sees would be optimized away, and with it the question whether there is room.
+        drop(std::hint::black_box(std::mem::take(buffer)));
+        *buffer = vec![0; len];
     }
     Ok(&mut buffer[..len])
 }

@@ -245,9 +245,9 @@ enum Place {
     Second,
 }
 
-/// The first `len` bytes of a buffer that only ever grows, so that it is not cleared for every chunk.
+/// [`room`] for a part of a chunk.
 pub(super) fn grown<'a>(buffer: &'a mut Vec<u8>, len: usize, site: &ChunkSite) -> Result<&'a mut [u8]> {
-    room(buffer, len).map_err(|e| site.damaged(e))
+    room(buffer, len).map_err(|error| site.damaged(error))
 }
 
 /// The length without the checksum at the end, if that holds.

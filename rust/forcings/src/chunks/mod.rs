@@ -27,4 +27,4 @@ pub use pipeline::{LARGEST_EXPANSION, MAX_EXPANSION};
 pub use read::{fetch_objects, read_bytes_into, read_into, read_new, Convert, ReadRequest, ReadStats};
 pub use scale_offset::ScaleOffset;
 pub use source::{ByteSource, FileSource, MemorySource};
-pub use stored::{ChunkObject, ChunkObjects, ObjectScratch, Part, StoredChunks};
+pub use stored::{ChunkObject, ChunkObjects, Fetched, ObjectScratch, Part, StoredChunks};

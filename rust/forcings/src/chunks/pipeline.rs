@@ -68,7 +68,7 @@ impl Filter {
     }
 
     /// The most bytes that one stored byte can stand for; `None` where a chunk may be next to nothing.
-    pub(super) fn max_expansion(&self) -> Option<u64> {
+    pub(crate) fn max_expansion(&self) -> Option<u64> {
         match self {
             Filter::Deflate => Some(MAX_EXPANSION as u64),
             // Nine bits for 64 blocks of 32 samples of four bytes.

@@ -9,7 +9,7 @@ pub use fetch::fetch_objects;
 use super::axis::{AxisPlan, AxisRead};
 use super::geometry::{BlockAxis, Blocks, Subject};
 use super::output::{expect_writes, SharedOutput};
-use super::stored::{is_bearable, Absent, Needed};
+use super::stored::{check_bearable, Absent, Needed};
 use super::{ByteSource, Layout, ObjectScratch, Scratch};
 use crate::{Error, Result};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -52,9 +52,9 @@ pub type Convert<'a, T> = dyn Fn(&[u8], &mut [T]) + Sync + 'a;
 /// threads. After an error the content of `out` is unspecified.
 ///
 /// # Errors
-/// `Selection` when a position lies outside its axis, `InvalidParameter` when `out` has not as many items as are
-/// selected, `Format` when the file is damaged or its layout does not fit the shape, `Unsupported` for unknown filters,
-/// `Io`.
+/// `Selection` when a position lies outside its axis or a store is asked for too much at once, `InvalidParameter` when
+/// `out` has not as many items as are selected, `Format` when the file is damaged or its layout does not fit the shape,
+/// `Unsupported` for unknown filters, `Io`.
 pub fn read_into<T: Copy + Send + Sync>(
     request: &ReadRequest,
     out: &mut [T],
@@ -224,8 +224,8 @@ fn check(request: &ReadRequest) -> Result<Vec<u64>> {
 
 /// How the reads of `counts` positions along the axes split over the blocks.
 fn plan(blocks: &Blocks, subject: &Subject, axes: &[AxisRead], counts: &[u64]) -> Result<Vec<AxisPlan>> {
-    if blocks.stored().is_some() && !is_bearable(blocks, subject.shape, counts) {
-        return Err(subject.damaged("the selection touches more chunks than can be read at once; select less"));
+    if blocks.stored().is_some() {
+        check_bearable(blocks, subject, counts)?;
     }
     let of_axis = |b: &BlockAxis| match axes.get(b.axis) {
         Some(read) => AxisPlan::new(read, subject.shape[b.axis], b.unit, b.extent),

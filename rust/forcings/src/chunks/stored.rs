@@ -3,8 +3,8 @@
 
 use super::axis::AxisPlan;
 use super::codecs::Codecs;
-use super::geometry::{Blocks, Subject};
-use super::{ChunkSite, MAX_EXPANSION};
+use super::geometry::{BlockAxis, Blocks, Subject};
+use super::ChunkSite;
 use crate::{Error, Result};
 use parking_lot::Mutex;
 use std::path::Path;
@@ -22,6 +22,9 @@ pub struct StoredChunks {
     pub objects: Arc<dyn ChunkObjects>,
 }
 
+/// An object; `None` where there is none, so that all its chunks hold the fill value.
+pub type Fetched = Option<Arc<dyn ChunkObject>>;
+
 /// The objects that hold the chunks of a variable.
 pub trait ChunkObjects: Send + Sync {
     /// Chunks of one object along each axis: ones, or more where objects are shards.
@@ -30,11 +33,14 @@ pub trait ChunkObjects: Send + Sync {
     /// How many fetches of one read may wait at a time beside its decoding; 0 where nothing is fetched from afar.
     fn fetchers(&self) -> usize;
 
-    /// The object at these coordinates; `None` where there is none, so that all its chunks hold the fill value.
+    /// Whether [`fetch`](Self::fetch) would fetch nothing from afar for these coordinates.
+    fn is_at_hand(&self, object: &[u64]) -> bool;
+
+    /// The object at these coordinates.
     ///
     /// # Errors
     /// What hinders to find out.
-    fn fetch(&self, object: &[u64]) -> Result<Option<Arc<dyn ChunkObject>>>;
+    fn fetch(&self, object: &[u64]) -> Result<Fetched>;
 }
 
 /// An object that was fetched.
@@ -116,7 +122,7 @@ struct NeededAxis {
 
 enum Slot {
     Untouched,
-    Here(Option<Arc<dyn ChunkObject>>),
+    Here(Fetched),
     /// The error waits for the thread that needs the object.
     Failed(Error),
 }
@@ -142,14 +148,14 @@ impl<'a> Needed<'a> {
         Needed { objects, axes, slots, next: AtomicUsize::new(0), stopped: AtomicBool::new(false) }
     }
 
-    /// Threads that are worth having for fetching alone.
+    /// Threads that are worth having for fetching alone: one for each object that has to come from afar.
     pub(super) fn fetchers(&self) -> usize {
+        let most = self.objects.fetchers();
         // One object is fetched by the thread that needs it.
-        if self.slots.len() > 1 {
-            self.objects.fetchers().min(self.slots.len())
-        } else {
-            0
+        if self.slots.len() < 2 || most == 0 {
+            return 0;
         }
+        (0..self.slots.len()).filter(|slot| !self.objects.is_at_hand(&self.coords(*slot))).take(most).count()
     }
 
     /// Fetches objects in order until all are there, one failed, or [`stop`](Self::stop) was called.
@@ -179,7 +185,7 @@ impl<'a> Needed<'a> {
     ///
     /// # Errors
     /// Those of fetching it.
-    pub(super) fn get(&self, touched: &[usize]) -> Result<Option<Arc<dyn ChunkObject>>> {
+    pub(super) fn get(&self, touched: &[usize]) -> Result<Fetched> {
         let axes = self.axes.iter().zip(touched);
         let slot = axes.fold(0, |n, (axis, touched)| n * axis.coords.len() + axis.of_touched[*touched]);
         let mut state = self.slots[slot].lock();
@@ -231,36 +237,25 @@ pub(super) fn strides(stored: &StoredChunks, width: u64) -> Option<(Vec<u64>, u6
     Some((strides, bytes))
 }
 
-/// What a read of a store fills in for chunks that were never written, against what it found: metadata alone could ask
-/// for any number of cells.
+/// The cells that one read fills in for chunks that were never written. Metadata alone could ask for any number.
 #[derive(Default)]
-pub(super) struct Absent {
-    cells: AtomicU64,
-    stored: AtomicU64,
-}
+pub(super) struct Absent(AtomicU64);
 
 impl Absent {
-    /// So many cells take memory whatever the store holds: 4 GiB of doubles.
+    /// No read fills more: 4 GiB of doubles.
     const FREE_CELLS: u64 = 1 << 29;
 
     /// Counts cells that are filled.
     ///
     /// # Errors
-    /// `Format` when they are too many for so little that is stored.
+    /// `Selection` when they are too many, whichever thread counts which of them first.
     pub(super) fn add(&self, cells: u64, subject: &Subject) -> Result<()> {
-        let filled = self.cells.fetch_add(cells, Ordering::Relaxed).saturating_add(cells);
-        let stored = self.stored.load(Ordering::Relaxed);
-        if filled > Self::FREE_CELLS.max(stored.saturating_mul(MAX_EXPANSION as u64)) {
-            return Err(subject.damaged(format_args!(
-                "{filled} of the selected elements were never written, beside {stored} bytes that were; select less"
-            )));
+        let filled = self.0.fetch_add(cells, Ordering::Relaxed).saturating_add(cells);
+        if filled > Self::FREE_CELLS {
+            let detail = format!("more than {} of the selected elements were never written", Self::FREE_CELLS);
+            return Err(too_much(subject, &detail));
         }
         Ok(())
-    }
-
-    /// Counts bytes that were found.
-    pub(super) fn note_stored(&self, bytes: u64) {
-        self.stored.fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
@@ -268,8 +263,77 @@ impl Absent {
 /// than that.
 const MAX_TOUCHED: u64 = 1 << 22;
 
-/// Whether a read that selects `counts` positions is not cut into too many chunks.
-pub(super) fn is_bearable(blocks: &Blocks, shape: &[u64], counts: &[u64]) -> bool {
-    let touched = blocks.axes.iter().zip(shape.iter().zip(counts)).map(|(b, (s, n))| s.div_ceil(b.extent).min(*n));
-    touched.fold(1u64, u64::saturating_mul) <= MAX_TOUCHED
+/// Refuses a read that selects `counts` positions and is cut into too many chunks.
+///
+/// # Errors
+/// `Selection`.
+pub(super) fn check_bearable(blocks: &Blocks, subject: &Subject, counts: &[u64]) -> Result<()> {
+    let along = |(b, (s, n)): (&BlockAxis, (&u64, &u64))| s.div_ceil(b.extent).min(*n);
+    let touched = blocks.axes.iter().zip(subject.shape.iter().zip(counts)).map(along);
+    if touched.fold(1u64, u64::saturating_mul) > MAX_TOUCHED {
+        return Err(too_much(subject, "the selection touches more chunks than can be read at once"));
+    }
+    Ok(())
+}
+
+fn too_much(subject: &Subject, detail: &str) -> Error {
+    let path = subject.source.path().display();
+    Error::Selection(format!("{path}: {}: {detail}; select less", subject.what))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunks::axis::AxisRead;
+    use crate::chunks::{Layout, MemorySource};
+    use crate::ErrorKind;
+
+    /// Objects of which the first ones are at hand.
+    struct Near(u64);
+
+    impl ChunkObjects for Near {
+        fn chunks_per_object(&self) -> &[u64] {
+            &[1]
+        }
+
+        fn fetchers(&self) -> usize {
+            4
+        }
+
+        fn is_at_hand(&self, object: &[u64]) -> bool {
+            object[0] < self.0
+        }
+
+        fn fetch(&self, _: &[u64]) -> Result<Fetched> {
+            Ok(None)
+        }
+    }
+
+    #[test]
+    fn only_what_comes_from_afar_has_threads_that_fetch() {
+        for (chunks, near, fetchers) in [(10, 10, 0), (10, 9, 1), (10, 7, 3), (10, 6, 4), (10, 0, 4), (1, 0, 0)] {
+            let stored = StoredChunks { chunk_shape: vec![1], order: vec![0], objects: Arc::new(Near(near)) };
+            let plans = [AxisPlan::new(&AxisRead::All, chunks, 1, 1)];
+            assert_eq!(Needed::new(&stored, 1, &plans).fetchers(), fetchers, "{near} of {chunks}");
+        }
+    }
+
+    #[test]
+    fn absent_cells_are_counted_in_any_order() {
+        let (source, layout) = (MemorySource::new("a.zarr", Vec::new()), Layout::Unallocated);
+        let subject = Subject { source: &source, layout: &layout, shape: &[1], width: 8, what: "array \"q\"" };
+        let outcome = |cells: &[u64]| {
+            let absent = Absent::default();
+            cells.iter().try_for_each(|cells| absent.add(*cells, &subject))
+        };
+        let (free, max) = (Absent::FREE_CELLS, u64::MAX);
+        assert!(outcome(&[free - 1, 1]).is_ok() && outcome(&[1, free - 1]).is_ok());
+        for cells in [&[free, 1], &[1, free], &[max, 1], &[1, max]] {
+            let error = outcome(cells).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Selection);
+            let text =
+                "a.zarr: array \"q\": more than 536870912 of the selected elements were never written; select less";
+            assert!(error.to_string().ends_with(text), "{error}");
+        }
+    }
 }

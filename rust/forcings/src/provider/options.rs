@@ -94,7 +94,7 @@ impl ProviderOptions {
     }
 
     fn check_store(&self) -> Result<()> {
-        zarr::check_names(&self.variables)?;
+        zarr::check_names(&self.variables, self.is_remote())?;
         if self.group.is_some() {
             return Err(Error::invalid(
                 "group is not for the format \"zarr\"; name the arrays by their paths, as group/array",

@@ -1,11 +1,13 @@
 //! The cases: their keys and blobs, and what one read of a NetCDF file gives, whole and record by record.
 
+use crate::expected::Expected;
 use crate::files::*;
 use crate::sockets::without_sockets;
 use forcings::cache::{Cache, CacheKey, Manifest};
-use forcings::dataset::{decode, DecodeOptions, Request, Selection};
+use forcings::dataset::{decode, DecodeOptions, Request, Selection, Values};
 use forcings::formats;
 use forcings::provider::{Provider, ProviderOptions};
+use serde_json::{json, Map, Value};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -50,6 +52,58 @@ fn cases_of_netcdf_decode_to_what_they_hold() {
             check_provider(case, &cache);
         }
     });
+}
+
+/// A case in the shape of those of other makers: less is said of coordinates, more of all else.
+#[test]
+fn a_case_may_leave_out_shapes_and_tell_more() {
+    let case: Case = serde_json::from_value(json!({
+        "schema": "earthsciio/cache-case/v1",
+        "id": "demo-window", "loader": "met", "kind": "grid",
+        "format": "netcdf", "transport": "file", "store": "local",
+        "resolved_url": "https://example.org/met/2031/06/20310615.nc",
+        "cache_key": "b0f3d1b53f0d42f746d5c7db5c06aec5d2c0a8a318e3235b2d907b48cb97f46f",
+        "blob_path": "cache/v1/blobs/b0/b0f3d1b53f0d42f746d5c7db5c06aec5d2c0a8a318e3235b2d907b48cb97f46f.nc",
+        "manifest_path": "cache/v1/meta/b0f3d1b53f0d42f746d5c7db5c06aec5d2c0a8a318e3235b2d907b48cb97f46f.json",
+        "content_sha256": "00", "bytes": 640,
+        "variables": ["q"],
+        "select": { "dims": { "lat": { "slice": [0, 2] }, "lon": { "indices": [2, 0] } } },
+        "decode": { "member_glob": "*.csv", "numeric_columns": ["a"], "time_dim": "time" },
+        "expected": {
+            "variables": { "q": { "dtype": "float64", "dims": ["time", "lat", "lon"], "shape": [1, 2, 2],
+                                  "fill_value": null, "data": [[[3.5, 1.5], [null, 4.5]]] } },
+            "coords": { "lat": { "dtype": "float64", "data": [10.0, 11.0] },
+                        "lon": { "dtype": "float64", "data": [102.0, 100.0] },
+                        "time": { "dtype": "int32", "data": [6], "units": "hours since 2031-06-15 00:00:00",
+                                  "calendar": "standard" } }
+        }
+    }))
+    .unwrap();
+    assert_eq!(case.decode.time_dim.as_deref(), Some("time"));
+    let Expected { variables, coords } = &case.expected;
+    assert!(variables["q"].values().same_bits(&Values::F64(vec![3.5, 1.5, f64::NAN, 4.5])));
+    assert!(coords["lat"].values().same_bits(&Values::F64(vec![10.0, 11.0])));
+    assert!(coords["time"].values().same_bits(&Values::I32(vec![6])));
+}
+
+#[test]
+fn shapes_are_compared_where_they_are_given() {
+    let checked = |change: &dyn Fn(&mut Map<String, Value>)| {
+        let mut case: Value = read("cases/coordinates.json");
+        for kind in ["variables", "coords"] {
+            for field in case["expected"][kind].as_object_mut().unwrap().values_mut() {
+                change(field.as_object_mut().unwrap());
+            }
+        }
+        let case: Case = serde_json::from_value(case).unwrap();
+        let outcome = std::panic::catch_unwind(|| check_decode(&case, &cache()));
+        outcome.is_ok()
+    };
+    let set = |field: &mut Map<String, Value>, name: &str, value| field.insert(name.into(), value);
+    assert!(checked(&|field| drop((field.remove("dims"), field.remove("shape")))));
+    assert!(checked(&|field| drop(set(field, "fill_value", json!(7)))));
+    assert!(!checked(&|field| drop(set(field, "dims", json!(["elsewhere"])))));
+    assert!(!checked(&|field| drop(set(field, "data", json!([0.5])))));
 }
 
 /// The key is that of the URL; for a store, that of its first object.

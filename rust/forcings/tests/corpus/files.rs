@@ -62,8 +62,8 @@ pub(crate) struct Object {
     pub(crate) blob: Blob,
 }
 
+/// What a case says of its reading, among notes of any kind.
 #[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Decode {
     pub(crate) group: Option<String>,
     pub(crate) time_dim: Option<String>,

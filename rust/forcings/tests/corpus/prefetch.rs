@@ -4,14 +4,15 @@ use crate::files::*;
 use crate::scenarios::{open, parse};
 use crate::sockets::without_sockets;
 use forcings::cache::Cache;
-use forcings::dataset::Dataset;
+use forcings::dataset::{Dataset, Selection};
 use forcings::prefetch::{EpochSample, Order, PrefetchGroup};
-use forcings::provider::Provider;
+use forcings::provider::{Provider, Sampler};
 use forcings::{ErrorKind, Result};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -110,25 +111,63 @@ impl Equivalence {
         }
     }
 
-    /// Each member under each of the windows.
+    /// Each member under each of the windows, in every order, with and without a budget.
     fn check_windows(&self, cache: &Cache) {
-        for window in parse(&self.windows) {
-            let mut builder = PrefetchGroup::builder().depth(2).workers(4);
-            let mut fresh: Vec<(&str, Provider)> = Vec::new();
-            for (member, provider) in self.members(cache) {
-                let windowed = provider.with_window(window.clone()).unwrap();
-                fresh.push((&member.key, provider.with_window(window.clone()).unwrap()));
-                builder = builder.member(member.key.as_str(), Arc::new(windowed));
-            }
-            let group = builder.build().unwrap();
-            group.start(Order::Reverse, None).unwrap();
-            for (k, t) in self.expect.boundaries_s.iter().enumerate().rev() {
-                let epoch = group.take(k).unwrap();
-                for (key, provider) in &fresh {
-                    assert!(epoch[*key].data.same_bits(&provider.sample_at(*t).unwrap()), "{key} in epoch {k}");
+        for (seed, window) in parse(&self.windows).iter().enumerate() {
+            for declared in &self.orders {
+                for max_bytes in [None, Some(1)] {
+                    self.check_window(window, order(declared), max_bytes, seed as u64, cache);
                 }
             }
         }
+    }
+
+    fn check_window(&self, window: &Selection, order: Order, max_bytes: Option<u64>, seed: u64, cache: &Cache) {
+        let mut builder = PrefetchGroup::builder().depth(2).workers(4).max_bytes(max_bytes);
+        let mut fresh: Vec<(&str, Provider)> = Vec::new();
+        for (member, provider) in self.members(cache) {
+            let windowed = || provider.with_window(window.clone()).unwrap();
+            fresh.push((&member.key, windowed()));
+            builder = builder.member(member.key.as_str(), Arc::new(Uneven { provider: windowed(), seed }));
+        }
+        let group = builder.build().unwrap();
+        let entries = epochs(&order, self.expect.boundaries_s.len());
+        group.start(order, None).unwrap();
+        for k in entries {
+            let epoch = group.take(k).unwrap();
+            for (key, provider) in &fresh {
+                let sample = &epoch[*key];
+                let wanted = provider.sample_at(self.expect.boundaries_s[k]).unwrap();
+                assert!(sample.data.same_bits(&wanted), "{key} in epoch {k}");
+                assert_eq!(sample.anchor, self.expect.anchors_s[*key][k], "{key} in epoch {k}");
+            }
+        }
+    }
+}
+
+/// A provider that takes 0 to 3 ms longer, by the time that is asked for, so that workers finish in other orders.
+struct Uneven {
+    provider: Provider,
+    seed: u64,
+}
+
+impl Sampler for Uneven {
+    fn refresh_times(&self) -> &[f64] {
+        self.provider.refresh_times()
+    }
+
+    fn anchor(&self, t: f64) -> Result<f64> {
+        self.provider.anchor(t)
+    }
+
+    fn sample_at(&self, t: f64) -> Result<Dataset> {
+        let mixed = (t.to_bits() ^ self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        std::thread::sleep(Duration::from_micros((mixed >> 32) % 3001));
+        self.provider.sample_at(t)
+    }
+
+    fn calendar(&self) -> Option<&str> {
+        Sampler::calendar(&self.provider)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::support::*;
 use forcings::cache::{Cache, CacheOptions};
 use forcings::provider::{Provider, ProviderOptions};
-use forcings::ErrorKind::{Format, InvalidParameter, Io, Unsupported};
+use forcings::ErrorKind::{Format, InvalidParameter, Io, NotFound, Unsupported};
 
 #[test]
 fn row_97_a_store_without_variables_is_refused() {
@@ -19,8 +19,16 @@ fn row_97_a_store_without_variables_is_refused() {
 fn names_that_lead_out_of_the_store_are_refused() {
     let store = Store::new();
     store.array("q", &["x"], &[1], &[1], &[1.0]);
-    for name in ["../q", "/etc/q", "a/../../q", "q?x", ".", "", "a\\..\\b"] {
+    for name in ["../q", "/etc/q", "a/../../q", ".", "", "a\\..\\b"] {
         assert_eq!(store.refusal(name).kind(), InvalidParameter, "{name}");
+    }
+    // What would end the path of a URL is a name like any other in a folder.
+    let root = tempfile::tempdir().unwrap();
+    for (name, c) in [("q?x", "'?'"), ("q#x", "'#'"), ("T 2m", "' '")] {
+        assert_eq!(store.refusal(name).kind(), NotFound, "{name}");
+        let options = options("https://example.org/grid.zarr", &[name]);
+        let options = ProviderOptions { cache: Some(cache(&root, false)), ..options };
+        assert_error(&Provider::open(options).map(drop).unwrap_err(), InvalidParameter, &[name, c]);
     }
 }
 

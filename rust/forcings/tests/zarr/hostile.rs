@@ -148,9 +148,53 @@ fn a_small_object_cannot_ask_for_a_large_chunk() {
     // A shard of more chunks than it has bytes.
     let codecs = json!([{ "name": "sharding_indexed", "configuration": {
         "chunk_shape": [1], "codecs": plain(), "index_codecs": plain() } }]);
-    store.put_json("i/zarr.json", &v3("float64", &[4], &[huge], codecs));
+    store.put_json("i/zarr.json", &v3("float64", &[4], &[1 << 24], codecs));
     store.put("i/c/0", [0; 64]);
     assert_error(&store.refusal("i"), ErrorKind::Format, &["cannot hold the index"]);
+}
+
+#[test]
+fn chunks_that_no_object_should_ask_for_are_refused_whatever_their_ratio() {
+    let store = Store::new();
+    for (id, len, most) in [("zstd", 4 << 30, "4294967295 are the most"), ("blosc", 1 << 28, "2147483647 are the most")]
+    {
+        store.put_json("q/.zarray", &with(v2("<f8", &[4], &[len]), &[("compressor", json!({ "id": id }))]));
+        store.put("q/0", vec![0x5a; 1 << 20]);
+        assert_error(&store.refusal("q"), ErrorKind::Format, &["q/0", "too large", most]);
+    }
+    // LZ4 gains less than the others.
+    store.put_json("q/.zarray", &with(v2("<f8", &[4], &[4096]), &[("compressor", json!({ "id": "lz4" }))]));
+    store.put("q/0", [0; 127]);
+    assert_error(&store.refusal("q"), ErrorKind::Format, &["127 stored bytes cannot expand to 32768"]);
+}
+
+#[test]
+fn a_small_chunk_cannot_have_a_large_object() {
+    let store = Store::new();
+    for id in ["zlib", "gzip", "zstd", "blosc", "lz4"] {
+        store.put_json("q/.zarray", &with(v2("<f8", &[4], &[4]), &[("compressor", json!({ "id": id }))]));
+        store.put("q/0", "");
+        // A file with a hole.
+        std::fs::File::options().write(true).open(store.path().join("q/0")).unwrap().set_len(1 << 38).unwrap();
+        let parts = ["q/0", "274877906944 stored bytes are too many for a chunk of 32"];
+        assert_error(&store.refusal("q"), ErrorKind::Format, &parts);
+    }
+}
+
+#[test]
+fn chunks_of_a_shard_cannot_each_be_the_whole_shard() {
+    let store = Store::new();
+    let inner = json!([{ "name": "bytes", "configuration": { "endian": "little" } }, { "name": "zstd" }]);
+    let codecs = json!([{ "name": "sharding_indexed", "configuration": {
+        "chunk_shape": [2], "codecs": inner, "index_codecs": plain(), "index_location": "end" } }]);
+    store.put_json("q/zarr.json", &v3("float64", &[8], &[8], codecs));
+    let mut object = vec![0; 1 << 17];
+    for _ in 0..4 {
+        object.extend([0u64.to_le_bytes(), (1u64 << 17).to_le_bytes()].concat());
+    }
+    store.put("q/c/0", &object);
+    let parts = ["q/c/0", "131072 stored bytes are too many for a chunk of 16"];
+    assert_error(&store.refusal("q"), ErrorKind::Format, &parts);
 }
 
 #[test]
@@ -174,7 +218,11 @@ fn a_bomb_ends_at_the_size_of_its_chunk() {
 fn metadata_alone_cannot_ask_for_more_cells_than_are_bearable() {
     let store = Store::new();
     store.put_json("many/.zarray", &v2("|i1", &[1 << 28], &[1]));
-    assert_error(&store.refusal("many"), ErrorKind::Format, &["more chunks than can be read at once"]);
+    assert_error(
+        &store.refusal("many"),
+        ErrorKind::Selection,
+        &["more chunks than can be read at once", "select less"],
+    );
     store.put_json("large/.zarray", &v2("|i1", &[1 << 60], &[1 << 50]));
     let error = store.refusal("large");
     assert_eq!(error.kind(), ErrorKind::Format, "{error}");
@@ -186,6 +234,9 @@ fn metadata_alone_cannot_ask_for_more_cells_than_are_bearable() {
 #[test]
 fn every_cut_of_an_object_is_refused_or_right() {
     let (store, object) = shard();
+    let original: Value = serde_json::from_slice(&store.get("q/zarr.json")).unwrap();
+    let original = with(original, &[("attributes", json!({ "units": "K" }))]);
+    store.put_json("q/zarr.json", &original);
     let whole = store.read(&["q"]).unwrap();
     for len in 0..object.len() {
         store.put("q/c/0", &object[..len]);
@@ -197,13 +248,21 @@ fn every_cut_of_an_object_is_refused_or_right() {
         store.put("q/zarr.json", &metadata[..len]);
         assert_eq!(store.refusal("q").kind(), ErrorKind::Format, "{len}");
     }
-    // Any flipped bit of the metadata is refused, or changes what is said of the data.
+    // Any flipped bit of the metadata is refused, or changes what is said of the data, or changes no value.
+    let telling = ["shape", "chunk_grid", "data_type", "fill_value", "codecs", "chunk_key_encoding"];
+    let mut same = 0;
     for bit in 0..8 * metadata.len() {
         let mut flipped = metadata.clone();
         flipped[bit / 8] ^= 1 << (bit % 8);
         store.put("q/zarr.json", &flipped);
         if let Ok(data) = store.read(&["q"]) {
-            assert!(data.variables[0].values.len() <= whole.variables[0].values.len() * 16);
+            let parsed: Value = serde_json::from_slice(&flipped).unwrap();
+            assert_ne!(parsed, original, "{bit}");
+            if telling.iter().all(|name| parsed[name] == original[name]) {
+                same += 1;
+                assert!(data.variables[0].values.same_bits(&whole.variables[0].values), "{bit}");
+            }
         }
     }
+    assert!(same > 0, "a unit changes no value");
 }

@@ -147,6 +147,9 @@ fn what_is_not_read_is_named() {
     let array = v2("<f8", &[2], &[2]);
     let v3_with = |codecs| v3("float64", &[2], &[2], codecs);
     let bytes = json!({ "name": "bytes", "configuration": { "endian": "little" } });
+    let checksums = |n| json!([vec![bytes.clone()], vec![json!("crc32c"); n]].concat());
+    let shards = json!([{ "name": "sharding_indexed", "configuration": {
+        "chunk_shape": [1], "codecs": plain(), "index_codecs": plain() } }]);
     let cases = [
         (".zarray", with(array.clone(), &[("dtype", json!("<M8[ns]"))]), "<M8[ns]"),
         (".zarray", with(array.clone(), &[("dtype", json!([["a", "<f4"]]))]), "<f4"),
@@ -159,20 +162,37 @@ fn what_is_not_read_is_named() {
         ("zarr.json", v3("complex64", &[2], &[2], plain()), "complex64"),
         ("zarr.json", v3_with(json!([bytes, { "name": "pcodec" }])), "\"pcodec\""),
         ("zarr.json", v3_with(json!([{ "name": "vlen-utf8" }])), "\"vlen-utf8\""),
+        ("zarr.json", v3_with(checksums(9)), "more than 8 checksums"),
+        ("zarr.json", v3("float64", &[2], &[1 << 25], shards), "more than 16777216 chunks"),
         ("zarr.json", v3_with(json!([bytes, "gzip", "zstd"])), "compressed twice"),
         ("zarr.json", with(v3_with(plain()), &[("chunk_grid", json!({ "name": "rectilinear" }))]), "rectilinear"),
         ("zarr.json", with(v3_with(plain()), &[("storage_transformers", json!([{ "name": "x" }]))]), "transformer"),
         ("zarr.json", with(v3_with(plain()), &[("extra", json!({ "must_understand": true }))]), "\"extra\""),
     ];
+    let way_out = "; rewrite the array with blosc, zlib, gzip, zstd or no compressor, and without filters";
     for (i, (document, metadata, part)) in cases.into_iter().enumerate() {
         let name = format!("a{i}");
         store.put_json(&format!("{name}/{document}"), &metadata);
-        assert_error(&store.refusal(&name), ErrorKind::Unsupported, &[part, &name]);
+        assert_error(&store.refusal(&name), ErrorKind::Unsupported, &[part, &name, way_out]);
     }
+    store.put_json("eight/zarr.json", &v3_with(checksums(8)));
+    assert_eq!(f64s(&store.read(&["eight"]).unwrap().variables[0]), [0.0, 0.0]);
+    // What only the chunks tell.
+    store.put_json("b/.zarray", &with(array, &[("compressor", json!({ "id": "blosc" }))]));
+    let header = [[5, 1, 0, 8], 16u32.to_le_bytes(), 16u32.to_le_bytes(), 16u32.to_le_bytes()].concat();
+    store.put("b/0", header);
+    assert_error(&store.refusal("b"), ErrorKind::Unsupported, &["b/0", "Blosc", way_out]);
     let optional = with(v3_with(plain()), &[("extra", json!({ "must_understand": false }))]);
     store.put_json("ok/zarr.json", &optional);
     assert_eq!(f64s(&store.read(&["ok"]).unwrap().variables[0]), [0.0, 0.0]);
     assert!(store.read(&["ok"]).unwrap().variable("ok").is_some());
+}
+
+#[test]
+fn a_local_name_may_have_a_space() {
+    let store = Store::new();
+    store.array("T 2m", &["x"], &[2], &[2], &[1.0, 2.0]);
+    assert_eq!(f64s(&store.read(&["T 2m"]).unwrap().variables[0]), [1.0, 2.0]);
 }
 
 #[test]

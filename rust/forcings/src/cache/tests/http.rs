@@ -2,7 +2,7 @@
 
 use super::server::{head, respond, stall, Seen, Server, Wire};
 use super::{content, some_bytes, Root};
-use crate::cache::{Cache, CacheOptions, HttpOptions, Origin};
+use crate::cache::{Cache, CacheOptions, HttpOptions, Origin, Request};
 use crate::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,9 +29,12 @@ fn refusal_by(root: &Root, cache: &Cache, server: &Server, kind: ErrorKind, part
 #[track_caller]
 fn success(server: &Server, expected: &[u8]) -> usize {
     let root = Root::new();
-    let entry = root.cache().fetch_url(&server.url("/a.nc")).unwrap();
+    let (cache, request) = (root.cache(), Request::new(server.url("/a.nc")));
+    assert!(!cache.holds(&request));
+    let entry = cache.fetch(&request).unwrap();
     assert!(content(&entry.path) == expected);
     assert_eq!(entry.origin, Origin::Downloaded);
+    assert!(cache.holds(&request));
     assert!(root.files("v1/tmp").is_empty());
     server.count()
 }

@@ -88,7 +88,6 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
         let site = ChunkSite { path: object.name(), what, chunk };
         let len = self.blocks.bytes;
         let Some(part) = object.find(&needed.within(coords), len, &site)? else { return absent(worker) };
-        self.absent.note_stored(part.len);
         let Worker { objects, block, picked, stats, .. } = worker;
         stats.chunks_inflated += 1;
         stats.bytes_read += part.len;

@@ -233,7 +233,12 @@ proptest! {
                 prop_assert_eq!(got_sorted, expected);
             }
             Err(text) if expected.is_empty() => prop_assert!(text.contains("no cell lies in"), "{}", text),
-            Err(text) => prop_assert!(!turn && text.contains("both ends"), "{}", text),
+            // Only the two ends of a part of the circle, with a gap between them, have no order.
+            Err(text) => {
+                let ends = [&eighths[0], &eighths[eighths.len() - 1]];
+                prop_assert!(!turn && text.contains("both ends"), "{}", text);
+                prop_assert!(ends.iter().all(is_met) && expected.len() < eighths.len(), "{}", text);
+            }
         }
     }
 }

@@ -5,7 +5,9 @@ use super::keys::KeyEncoding;
 use super::metadata::Metadata;
 use super::objects::{Found, Objects};
 use super::shard::{Index, ShardFormat};
-use crate::chunks::{ByteSource, ChunkObject, ChunkObjects, ChunkSite, FileSource, ObjectScratch, Part, StoredChunks};
+use crate::chunks::{
+    ByteSource, ChunkObject, ChunkObjects, ChunkSite, Fetched, FileSource, ObjectScratch, Part, StoredChunks,
+};
 use crate::Result;
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
@@ -44,6 +46,10 @@ impl Array {
         let array = Array { objects, name: name.into(), keys, chunks_per_object, encoding };
         StoredChunks { chunk_shape, order, objects: Arc::new(array) }
     }
+
+    fn key(&self, object: &[u64]) -> String {
+        format!("{}/{}", self.name, self.keys.key(object))
+    }
 }
 
 impl ChunkObjects for Array {
@@ -55,8 +61,12 @@ impl ChunkObjects for Array {
         self.objects.fetchers()
     }
 
-    fn fetch(&self, object: &[u64]) -> Result<Option<Arc<dyn ChunkObject>>> {
-        let key = format!("{}/{}", self.name, self.keys.key(object));
+    fn is_at_hand(&self, object: &[u64]) -> bool {
+        self.objects.is_at_hand(&self.key(object))
+    }
+
+    fn fetch(&self, object: &[u64]) -> Result<Fetched> {
+        let key = self.key(object);
         let Some(file) = self.objects.find(&key)? else { return Ok(None) };
         let (name, encoding) = (self.objects.name(&key), self.encoding.clone());
         Ok(Some(Arc::new(Object { name, file, encoding, index: Mutex::new(None) })))
@@ -90,7 +100,7 @@ impl ChunkObject for Object {
                     None => known.insert(Arc::new(shards.read_index(&self.open(site)?, site)?)).clone(),
                 };
                 drop(known);
-                shards.find(&index, within)
+                shards.find(&index, within, site)?
             }
         };
         part.map(|part| chain.check(part.len, len, site).map(|()| part)).transpose()

@@ -3,13 +3,17 @@
 
 use super::checksum;
 use super::half;
+use super::metadata::REWRITE;
 use crate::chunks::codecs::{room, CodecError, Codecs};
-use crate::chunks::{blosc, ByteSource, ChunkSite, ObjectScratch, Part, LARGEST_EXPANSION, MAX_EXPANSION};
+use crate::chunks::{blosc, ByteSource, ChunkSite, Filter, ObjectScratch, Part};
 use crate::formats::ByteOrder;
 use crate::{Error, Result};
 
 /// Bytes of a CRC-32C.
 const CHECKSUM: usize = 4;
+
+/// A compressor may add so many bytes to a chunk that does not shrink, besides as many as the chunk has.
+const SLACK: u64 = 1 << 16;
 
 /// The codecs that end in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,12 +51,15 @@ impl Compressor {
         }
     }
 
-    /// The most bytes that one stored byte may stand for.
-    fn max_expansion(self) -> u64 {
-        match self {
-            Compressor::Zlib | Compressor::Gzip => MAX_EXPANSION as u64,
-            Compressor::Zstd | Compressor::Blosc | Compressor::Lz4 => LARGEST_EXPANSION,
-        }
+    /// The most bytes that `size` stored bytes may stand for.
+    fn most(self, size: u64) -> u64 {
+        let filter = match self {
+            Compressor::Zlib | Compressor::Gzip => Filter::Deflate,
+            Compressor::Zstd => Filter::Zstd,
+            Compressor::Blosc => Filter::Blosc,
+            Compressor::Lz4 => Filter::Lz4,
+        };
+        filter.max_expansion().map_or(u64::MAX, |times| times.saturating_mul(size))
     }
 
     /// Decompresses into `out`; the bytes that it gave.
@@ -74,19 +81,27 @@ impl Compressor {
 }
 
 impl Chain {
-    /// Refuses a stored chunk that cannot decode to `len` bytes.
+    /// Refuses a stored chunk that cannot decode to `len` bytes, and one of more bytes than are read.
     ///
     /// # Errors
-    /// `Format` when it cannot.
+    /// `Format`.
     pub(super) fn check(&self, size: u64, len: usize, site: &ChunkSite) -> Result<()> {
         let wanted = self.inner_len(len) as u64;
         let outer = (CHECKSUM * self.outer_checksums) as u64;
+        // Blosc counts in 31 bits.
+        let most = if self.compressor == Some(Compressor::Blosc) { i32::MAX as u64 } else { u32::MAX.into() };
         match self.compressor {
             None if size != wanted + outer => {
                 Err(site.damaged(format_args!("{size} bytes are stored, {} are expected", wanted + outer)))
             }
-            Some(compressor) if wanted > compressor.max_expansion().saturating_mul(size) => {
+            Some(compressor) if wanted > compressor.most(size) => {
                 Err(site.damaged(format_args!("{size} stored bytes cannot expand to {wanted}")))
+            }
+            Some(_) if size > wanted.saturating_mul(2).saturating_add(SLACK) => {
+                Err(site.damaged(format_args!("{size} stored bytes are too many for a chunk of {wanted}")))
+            }
+            _ if wanted > most => {
+                Err(site.damaged(format_args!("a chunk of {wanted} bytes is too large; {most} are the most")))
             }
             _ => Ok(()),
         }
@@ -157,7 +172,7 @@ fn codec_error(error: CodecError, site: &ChunkSite) -> Error {
     match error {
         CodecError::Damaged(detail) => site.damaged(detail),
         CodecError::Unsupported(detail) => Error::Unsupported(format!(
-            "{}: chunk {} of {} is stored with {detail}, which this library does not read",
+            "{}: chunk {} of {} is stored with {detail}, which this library does not read; {REWRITE}",
             site.path.display(),
             site.chunk,
             site.what

@@ -8,6 +8,12 @@ use super::shard::{IndexFormat, IndexPlace, ShardFormat};
 use crate::formats::ByteOrder;
 use serde_json::{Map, Value};
 
+/// Each is a pass over the bytes.
+const MAX_CHECKSUMS: usize = 8;
+
+/// Chunks of a shard; the index of so many has 256 MiB.
+const MAX_PER_SHARD: u64 = 1 << 24;
+
 /// How the chunks of an array are encoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pipeline {
@@ -75,6 +81,9 @@ impl Pipeline {
                     }
                     chunk_shape[*axis] = *extent;
                     *count = object_shape[*axis] / extent;
+                }
+                if counts.iter().fold(1u64, |n, count| n.saturating_mul(*count)) > MAX_PER_SHARD {
+                    return Err(Fault::unsupported(format!("its shards hold more than {MAX_PER_SHARD} chunks")));
                 }
                 let format = ShardFormat { order: order.clone(), counts, index: index_format(settings)? };
                 let inner = member(settings, "codecs")?;
@@ -164,6 +173,9 @@ fn to_bytes(steps: &[Step<'_>], kind: Kind) -> Part<(ByteOrder, Chain)> {
             }
             (_, compressor) => chain.compressor = compressor,
         }
+    }
+    if chain.inner_checksums + chain.outer_checksums > MAX_CHECKSUMS {
+        return Err(Fault::unsupported(format!("its chunks have more than {MAX_CHECKSUMS} checksums")));
     }
     Ok((order, chain))
 }

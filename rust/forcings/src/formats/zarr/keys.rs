@@ -24,29 +24,38 @@ impl KeyEncoding {
     }
 }
 
-/// Checks the names of arrays before anything is fetched.
+/// Checks the names of arrays of a store behind a URL, or of a local one, before anything is fetched.
 ///
 /// # Errors
 /// `InvalidParameter` for no names, and for one that is no path below the store.
-pub(crate) fn check_names(names: &[String]) -> Result<()> {
+pub(crate) fn check_names(names: &[String], is_remote: bool) -> Result<()> {
     if names.is_empty() {
         return Err(Error::invalid("a Zarr store cannot be listed; give the names of the variables to read"));
     }
     for name in names {
-        let stays = |part: &str| !matches!(part, "" | "." | "..") && !part.chars().any(is_special);
-        if !name.split('/').all(stays) {
-            return Err(Error::invalid(format!(
-                "\"{}\" cannot be the name of an array in a Zarr store",
-                name.escape_debug()
-            )));
-        }
+        let why = if let Some(part) = name.split('/').find(|part| matches!(*part, "" | "." | "..")) {
+            format!("a part of it is \"{part}\"")
+        } else if let Some(c) = name.chars().find(|c| is_special(*c)) {
+            format!("it holds {c:?}")
+        } else if let Some(c) = name.chars().find(|c| is_remote && ends_url(*c)) {
+            format!("it holds {c:?}, which no URL can")
+        } else {
+            continue;
+        };
+        let name = name.escape_debug();
+        return Err(Error::invalid(format!("\"{name}\" cannot be the name of an array in a Zarr store: {why}")));
     }
     Ok(())
 }
 
-/// Characters that would end the path of a URL, or mean something to a file system.
+/// Characters that mean something to a file system, or end a line.
 fn is_special(c: char) -> bool {
-    c.is_control() || c.is_whitespace() || matches!(c, '\\' | '?' | '#')
+    c.is_control() || c == '\\'
+}
+
+/// Characters that would end the path of a URL.
+fn ends_url(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '?' | '#')
 }
 
 #[cfg(test)]
@@ -68,15 +77,33 @@ mod tests {
 
     #[test]
     fn names_stay_below_the_store() {
-        let check = |name: &str| check_names(&[name.to_string()]);
-        for good in ["q", "a/b/c", "T 2m".replace(' ', "_").as_str(), "..a", "größe", "a.b"] {
-            assert!(check(good).is_ok(), "{good}");
+        let check = |name: &str, is_remote| check_names(&[name.to_string()], is_remote);
+        for good in ["q", "a/b/c", "T_2m", "..a", "größe", "a.b"] {
+            assert!(check(good, true).is_ok() && check(good, false).is_ok(), "{good}");
         }
-        for bad in ["", "/q", "q/", "a//b", "..", "a/../b", "./a", "a\\..", "q?x", "q#bytes=0-1", "a\0", "a\nb", "a b"]
-        {
-            let error = check(bad).unwrap_err();
-            assert_eq!(error.kind(), crate::ErrorKind::InvalidParameter, "{bad}");
+        for (bad, why) in [
+            ("", "a part of it is \"\""),
+            ("/q", "a part of it is \"\""),
+            ("q/", "a part of it is \"\""),
+            ("a//b", "a part of it is \"\""),
+            ("..", "a part of it is \"..\""),
+            ("a/../b", "a part of it is \"..\""),
+            ("./a", "a part of it is \".\""),
+            ("a\\..", "it holds '\\\\'"),
+            ("a\0", "it holds '\\0'"),
+            ("a\nb", "it holds '\\n'"),
+        ] {
+            for is_remote in [false, true] {
+                let error = check(bad, is_remote).unwrap_err();
+                assert_eq!(error.kind(), crate::ErrorKind::InvalidParameter, "{bad}");
+                assert!(error.to_string().ends_with(why), "{error}");
+            }
         }
-        assert!(check_names(&[]).unwrap_err().to_string().contains("cannot be listed"));
+        for (name, c) in [("q?x", "'?'"), ("q#bytes=0-1", "'#'"), ("T 2m", "' '")] {
+            assert!(check(name, false).is_ok(), "{name}");
+            let error = check(name, true).unwrap_err().to_string();
+            assert!(error.ends_with(&format!("it holds {c}, which no URL can")), "{error}");
+        }
+        assert!(check_names(&[], false).unwrap_err().to_string().contains("cannot be listed"));
     }
 }

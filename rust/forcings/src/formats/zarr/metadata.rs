@@ -13,6 +13,9 @@ use crate::{Error, Result};
 use serde_json::{Map, Value};
 use std::io::Read;
 
+/// How an array becomes one that is read, for error texts.
+pub(super) const REWRITE: &str = "rewrite the array with blosc, zlib, gzip, zstd or no compressor, and without filters";
+
 /// No metadata is longer.
 const MAX_BYTES: u64 = 16 << 20;
 
@@ -66,7 +69,7 @@ pub(super) fn read(objects: &Objects, name: &str) -> Result<(Metadata, Vec<Docum
     let fault = |key: &str, fault: Fault| match fault {
         Fault::Damaged(detail) => Error::format(objects.name(key), format!("the metadata is damaged: {detail}")),
         Fault::Unsupported(detail) => Error::Unsupported(format!(
-            "{}: array \"{name}\" cannot be read: {detail}, which this library does not read",
+            "{}: array \"{name}\" cannot be read: {detail}, which this library does not read; {REWRITE}",
             objects.name(key).display()
         )),
     };

@@ -44,7 +44,7 @@ impl ZarrStore {
     /// `CacheMiss` offline), `Format` for damaged metadata, `Unsupported` for a type or a codec that is not read; those
     /// of fetching.
     pub fn open(objects: Objects, arrays: &[String]) -> Result<Self> {
-        keys::check_names(arrays)?;
+        keys::check_names(arrays, !objects.are_local())?;
         let objects = Arc::new(objects);
         let mut store = ZarrStore {
             source: Arc::new(MemorySource::new(objects.root(), Vec::new())),

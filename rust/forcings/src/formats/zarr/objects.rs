@@ -20,6 +20,13 @@ struct Remote {
     source: Option<String>,
 }
 
+impl Remote {
+    fn request(&self, key: &str) -> Request {
+        let (auth_realm, source) = (self.auth_realm.clone(), self.source.clone());
+        Request { auth_realm, source, ..Request::new(format!("{}/{key}", self.base)) }
+    }
+}
+
 /// An object that is there.
 pub(super) struct Found {
     /// The file that holds it.
@@ -79,6 +86,11 @@ impl Objects {
         }
     }
 
+    /// Whether nothing has to be fetched for the object of a key.
+    pub(super) fn is_at_hand(&self, key: &str) -> bool {
+        self.remote.as_ref().is_none_or(|remote| remote.cache.holds(&remote.request(key)))
+    }
+
     /// The object of a key; `None` where it is certain that there is none, and offline where the cache has none.
     ///
     /// # Errors
@@ -101,9 +113,7 @@ impl Objects {
             None => name.clone(),
             Some(remote) => {
                 let _permit = remote.cache.fetch_permit();
-                let url = format!("{}/{key}", remote.base);
-                let (auth_realm, source) = (remote.auth_realm.clone(), remote.source.clone());
-                remote.cache.fetch(&Request { auth_realm, source, ..Request::new(url) })?.path
+                remote.cache.fetch(&remote.request(key))?.path
             }
         };
         match std::fs::metadata(&path) {

@@ -1,6 +1,7 @@
 //! Shards: objects of many chunks, with an index of where each lies.
 
 use super::checksum;
+use crate::chunks::codecs::room;
 use crate::chunks::{ByteSource, ChunkSite, Part};
 use crate::formats::ByteOrder;
 use crate::Result;
@@ -34,8 +35,11 @@ pub(super) enum IndexPlace {
     End,
 }
 
-/// The index of one shard.
-pub(super) struct Index(Vec<Option<Part>>);
+/// The entries of one shard, as stored behind a checksum that holds, and the bytes of the shard.
+pub(super) struct Index {
+    entries: Vec<u8>,
+    size: u64,
+}
 
 impl ShardFormat {
     /// The chunks of one shard along each axis of the array.
@@ -50,10 +54,9 @@ impl ShardFormat {
     /// Reads the index of the shard in `source`.
     ///
     /// # Errors
-    /// `Format` when there is no room for it in the shard, its checksum differs, or an entry leads out of the shard;
-    /// `Io`.
+    /// `Format` when there is no room for it in the shard or its checksum differs, `Io`.
     pub(super) fn read_index(&self, source: &dyn ByteSource, site: &ChunkSite) -> Result<Index> {
-        let IndexFormat { place, order, checksums } = self.index;
+        let IndexFormat { place, checksums, .. } = self.index;
         let size = source.len();
         let chunks = self.counts.iter().try_fold(1u64, |n, c| n.checked_mul(*c));
         let len = chunks.and_then(|n| n.checked_mul(ENTRY)?.checked_add(4 * checksums as u64));
@@ -64,41 +67,44 @@ impl ShardFormat {
             );
         };
         let mut bytes = Vec::new();
-        let no_memory = |_| site.damaged(format_args!("no memory for an index of {len} bytes"));
-        bytes.try_reserve_exact(len as usize).map_err(no_memory)?;
-        bytes.resize(len as usize, 0);
+        room(&mut bytes, len as usize).map_err(|error| site.damaged(error))?;
         source.read_at(if place == IndexPlace::End { size - len } else { 0 }, &mut bytes)?;
         let mut entries = &bytes[..];
         for _ in 0..checksums {
             entries =
                 checksum::verified(entries).ok_or_else(|| site.damaged("the CRC-32C of the shard index differs"))?;
         }
-        let number = |bytes: &[u8]| {
-            let bytes = bytes.try_into().expect("an entry is two numbers of eight bytes");
-            match order {
-                ByteOrder::Little => u64::from_le_bytes(bytes),
-                ByteOrder::Big => u64::from_be_bytes(bytes),
-            }
-        };
-        let part = |(i, entry): (usize, &[u8])| {
-            let (offset, len) = (number(&entry[..8]), number(&entry[8..]));
-            if (offset, len) == (u64::MAX, u64::MAX) {
-                return Ok(None);
-            }
-            if offset.checked_add(len).is_none_or(|end| end > size) {
-                return Err(site.damaged(format_args!(
-                    "entry {i} of the shard index, {len} bytes at {offset}, leads out of its {size} bytes"
-                )));
-            }
-            Ok(Some(Part { offset, len }))
-        };
-        entries.chunks_exact(ENTRY as usize).enumerate().map(part).collect::<Result<_>>().map(Index)
+        let len = entries.len();
+        bytes.truncate(len);
+        Ok(Index { entries: bytes, size })
     }
 
     /// Where the chunk at these coordinates of the shard lies, along the axes of the array; `None` where it was never
     /// written.
-    pub(super) fn find(&self, index: &Index, within: &[u64]) -> Option<Part> {
+    ///
+    /// # Errors
+    /// `Format` when its entry leads out of the shard.
+    pub(super) fn find(&self, index: &Index, within: &[u64], site: &ChunkSite) -> Result<Option<Part>> {
         let entry = self.order.iter().zip(&self.counts).fold(0, |n, (axis, count)| n * count + within[*axis]);
-        index.0[entry as usize]
+        let at = (entry * ENTRY) as usize;
+        let (offset, len) = (self.number(&index.entries[at..at + 8]), self.number(&index.entries[at + 8..at + 16]));
+        if (offset, len) == (u64::MAX, u64::MAX) {
+            return Ok(None);
+        }
+        let size = index.size;
+        if offset.checked_add(len).is_none_or(|end| end > size) {
+            return Err(site.damaged(format_args!(
+                "entry {entry} of the shard index, {len} bytes at {offset}, leads out of its {size} bytes"
+            )));
+        }
+        Ok(Some(Part { offset, len }))
+    }
+
+    fn number(&self, bytes: &[u8]) -> u64 {
+        let bytes = bytes.try_into().expect("an entry is two numbers of eight bytes");
+        match self.index.order {
+            ByteOrder::Little => u64::from_le_bytes(bytes),
+            ByteOrder::Big => u64::from_be_bytes(bytes),
+        }
     }
 }
