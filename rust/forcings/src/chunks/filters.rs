@@ -41,7 +41,7 @@ impl Scratch {
     /// Bytes that the buffers take.
     pub(super) fn capacity(&self) -> usize {
         let [first, second] = &self.stages;
-        [&self.raw, first, second, &self.plain].map(Vec::capacity).iter().sum()
+        [&self.raw, first, second, &self.plain, &self.codecs.block].map(Vec::capacity).iter().sum()
     }
 
     /// Makes the buffers that chunks of `size` stored and `len` decoded bytes need, so that none has to grow later.

@@ -159,7 +159,8 @@ impl Worker {
 
     fn dismiss(mut self) {
         self.stats = ReadStats::default();
-        if self.scratch.capacity() + self.block.capacity() + self.picked.capacity() <= MAX_IDLE_BYTES {
+        let buffers = [self.scratch.capacity(), self.objects.capacity(), self.block.capacity(), self.picked.capacity()];
+        if buffers.iter().sum::<usize>() <= MAX_IDLE_BYTES {
             let mut idle = lock(&IDLE);
             if idle.len() < MAX_IDLE {
                 idle.push(self);

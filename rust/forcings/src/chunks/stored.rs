@@ -82,6 +82,12 @@ pub struct ObjectScratch {
 }
 
 impl ObjectScratch {
+    /// Bytes that the buffers take.
+    pub(super) fn capacity(&self) -> usize {
+        let block = self.codecs.as_ref().map_or(0, |codecs| codecs.block.capacity());
+        self.raw.capacity() + self.stage.capacity() + block
+    }
+
     /// The state of the codecs, apart from the buffers.
     pub(crate) fn split(&mut self) -> (&mut Codecs, &mut Vec<u8>, &mut Vec<u8>) {
         (self.codecs.get_or_insert_with(Codecs::new), &mut self.raw, &mut self.stage)

@@ -12,6 +12,8 @@ const MAX_BYTES: usize = 256 << 20;
 /// Buffers that nobody uses, the one given last at the end.
 #[derive(Default)]
 pub(crate) struct Idle {
+    /// Those whose next samples may use them.
+    users: usize,
     bytes: usize,
     f64: Vec<Vec<f64>>,
     f32: Vec<Vec<f32>>,
@@ -20,8 +22,15 @@ pub(crate) struct Idle {
     u8: Vec<Vec<u8>>,
 }
 
-static IDLE: Mutex<Idle> =
-    Mutex::new(Idle { bytes: 0, f64: Vec::new(), f32: Vec::new(), i64: Vec::new(), i32: Vec::new(), u8: Vec::new() });
+static IDLE: Mutex<Idle> = Mutex::new(Idle {
+    users: 0,
+    bytes: 0,
+    f64: Vec::new(),
+    f32: Vec::new(),
+    i64: Vec::new(),
+    i32: Vec::new(),
+    u8: Vec::new(),
+});
 
 /// An element type whose buffers are kept.
 pub(crate) trait Reusable: Copy + Default + Send + Sync {
@@ -43,7 +52,7 @@ reusable!(f64, f32, i64, i32, u8);
 
 /// A buffer of `len` elements whose content is of no meaning, if there is one of about that size.
 pub(super) fn take<T: Reusable>(len: usize) -> Option<Vec<T>> {
-    (len * size_of::<T>() >= MIN_BYTES).then(|| IDLE.lock().take(len))?
+    (len.saturating_mul(size_of::<T>()) >= MIN_BYTES).then(|| IDLE.lock().take(len))?
 }
 
 /// Keeps a buffer that is not used any more, if it is worth it and there is room.
@@ -55,10 +64,19 @@ pub(super) fn give<T: Reusable>(buffer: Vec<T>) {
     }
 }
 
-/// Gives back all that is kept: who made the samples is gone.
-pub(crate) fn clear() {
-    let idle = std::mem::take(&mut *IDLE.lock());
-    drop(idle);
+/// Somebody begins to make samples.
+pub(crate) fn enter() {
+    IDLE.lock().users += 1;
+}
+
+/// Somebody makes no more. The last gives back all that is kept; samples that go later are not kept.
+pub(crate) fn leave() {
+    let gone = {
+        let mut idle = IDLE.lock();
+        idle.users -= 1;
+        (idle.users == 0).then(|| std::mem::take(&mut *idle))
+    };
+    drop(gone);
 }
 
 impl Idle {
@@ -75,7 +93,7 @@ impl Idle {
     /// Returns the buffer where there is no room for it.
     fn give<T: Reusable>(&mut self, buffer: Vec<T>) -> Option<Vec<T>> {
         let bytes = buffer.capacity() * size_of::<T>();
-        if self.bytes + bytes > MAX_BYTES {
+        if self.users == 0 || self.bytes + bytes > MAX_BYTES {
             return Some(buffer);
         }
         self.bytes += bytes;
@@ -90,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_buffer_of_about_the_size_is_handed_out_once() {
-        let mut idle = Idle::default();
+        let mut idle = Idle { users: 1, ..Idle::default() };
         let address = |buffer: &Vec<f64>| buffer.as_ptr();
         let (short, long) = (vec![1.0; 1000], vec![2.0; 1100]);
         let long_address = address(&long);
@@ -111,8 +129,15 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_kept_than_there_is_room_for() {
+    fn nothing_is_kept_for_nobody() {
         let mut idle = Idle::default();
+        assert_eq!(idle.give(vec![1.0; 1000]).unwrap().len(), 1000);
+        assert_eq!(idle.bytes, 0);
+    }
+
+    #[test]
+    fn no_more_is_kept_than_there_is_room_for() {
+        let mut idle = Idle { users: 1, ..Idle::default() };
         let half = || Vec::<f64>::with_capacity(MAX_BYTES / 16);
         assert!(idle.give(half()).is_none() && idle.give(half()).is_none());
         assert_eq!(idle.bytes, MAX_BYTES);

@@ -65,6 +65,7 @@ struct Stamp {
 
 impl FilePool {
     pub(super) fn new(files: Vec<PathBuf>, group: Option<String>, remote: Option<Remote>) -> Self {
+        reuse::enter();
         let slot = |path| Slot { path, identity: OnceLock::new(), open: Mutex::new(None) };
         let slots = files.into_iter().map(slot).collect();
         FilePool { group, arrays: None, remote, slots, recent: Mutex::default() }
@@ -192,9 +193,8 @@ impl FilePool {
 }
 
 impl Drop for FilePool {
-    /// The provider is gone, and with it the next sample that would have used the memory of the last ones.
     fn drop(&mut self) {
-        reuse::clear();
+        reuse::leave();
     }
 }
 

@@ -108,14 +108,14 @@ impl Store {
     ///
     /// # Errors
     /// `InvalidParameter` when none is open; `Integrity` when the disk failed and the whole transaction was undone instead
-    /// of an inner one; `Catalog` when SQLite refuses: then it is still open.
+    /// of an inner one, or when SQLite refuses: then it is undone before the store is used again.
     pub fn rollback(&self) -> Result<()> {
         self.shared.change(|session| session.rollback())
     }
 
     /// Whether a transaction is open.
     pub fn in_transaction(&self) -> bool {
-        self.shared.look(|session| Ok(session.in_transaction())).unwrap_or(false)
+        self.shared.in_transaction()
     }
 
     /// Brings every change to the disk. Until the next change the two files are the whole store and may be copied.

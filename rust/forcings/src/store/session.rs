@@ -245,7 +245,10 @@ impl Session {
         let span = self.span.as_mut().filter(|span| span.explicit).ok_or_else(|| no_transaction("roll back"))?;
         if span.levels.len() == 1 {
             if self.catalog.in_transaction() {
-                self.catalog.rollback()?;
+                self.catalog.rollback().map_err(|error| {
+                    self.stuck = true;
+                    with_what_is_undone(error, Some("the transaction is undone before the store is used again"))
+                })?;
             }
             self.abandon();
             return Ok(());
@@ -299,7 +302,7 @@ impl Session {
     fn undo(&mut self, depth: usize, level: Level) -> Option<&'static str> {
         if self.catalog.in_transaction() && self.catalog.rollback_to(depth).is_ok() {
             self.take_out(level.staged);
-            return None;
+            return self.lost();
         }
         // SQLite gave the whole transaction up: the disk is full, or fails.
         let more = self.undone();
@@ -310,15 +313,22 @@ impl Session {
         more
     }
 
-    /// The error of a statement that changes nothing by itself. If SQLite gave the whole transaction up over it, that is
-    /// said too.
-    fn given_up(&mut self, error: Error) -> Error {
-        if self.catalog.in_transaction() {
-            return error;
+    /// The error of a statement that changes nothing by itself, or of reading. If SQLite gave the whole transaction up
+    /// over it, that is said too.
+    pub(super) fn given_up(&mut self, error: Error) -> Error {
+        let more = self.lost();
+        with_what_is_undone(error, more)
+    }
+
+    /// Forgets the open span if SQLite has given it up, and says what went with it. Any statement that meets a disk that is
+    /// full or fails may do so, also one that only reads.
+    fn lost(&mut self) -> Option<&'static str> {
+        if self.span.is_none() || self.catalog.in_transaction() {
+            return None;
         }
         let more = self.undone();
         self.abandon();
-        with_what_is_undone(error, more)
+        more
     }
 
     /// What goes with the open span.
@@ -332,12 +342,12 @@ impl Session {
 
     /// Forgets the open span, whose rows are not committed, and takes out the arrays that it stored.
     fn abandon(&mut self) {
+        self.removals.fetch_add(1, Ordering::AcqRel);
         self.stuck = self.catalog.in_transaction() && self.catalog.rollback().is_err();
         if self.stuck {
             return;
         }
         let staged = self.span.take().map(Span::into_staged).unwrap_or_default();
-        self.removals.fetch_add(1, Ordering::AcqRel);
         let generation = self.generation.to_string();
         if self.arrays.attribute(GENERATION).is_some_and(|found| found != generation) {
             // Said of a commit that failed. What fails here is said again by the next one.
@@ -346,13 +356,17 @@ impl Session {
         self.take_out(staged);
     }
 
-    /// Undoes what could not be undone when it failed. Comes before every use; the connection rolls back when it closes.
+    /// Undoes what could not be undone when it failed, and tells of what SQLite gave up unnoticed. Comes before every use;
+    /// the connection rolls back when it closes.
     ///
     /// # Errors
-    /// SQLite's reason.
+    /// SQLite's reason; `Integrity` once for changes that are gone.
     pub(super) fn unstick(&mut self) -> Result<()> {
         if !self.stuck {
-            return Ok(());
+            return match self.lost() {
+                None => Ok(()),
+                Some(more) => Err(Error::Integrity(format!("SQLite gave up on a disk that failed; {more}"))),
+            };
         }
         if self.catalog.in_transaction() {
             self.catalog.rollback()?;

@@ -99,7 +99,12 @@ impl Shared {
             return Err(read_only_error(&self.path));
         }
         session.unstick()?;
-        work(session)
+        work(session).map_err(|error| session.given_up(error))
+    }
+
+    /// Whether the caller has a transaction open; nothing is looked at.
+    pub(super) fn in_transaction(&self) -> bool {
+        self.session.lock().as_ref().is_some_and(Session::in_transaction)
     }
 
     /// Puts a new array file in the place of the old one, when `before` has been done with the session.
@@ -136,7 +141,7 @@ impl Shared {
         let mut session = self.session.lock();
         let session = session.as_mut().ok_or(Error::Closed("store"))?;
         session.unstick()?;
-        work(session)
+        work(&*session).map_err(|error| session.given_up(error))
     }
 
     /// As [`Shared::look`], but `None` instead of waiting for another call to end.
@@ -144,7 +149,7 @@ impl Shared {
         let Some(mut session) = self.session.try_lock() else { return Ok(None) };
         let session = session.as_mut().ok_or(Error::Closed("store"))?;
         session.unstick()?;
-        work(session).map(Some)
+        work(&*session).map(Some).map_err(|error| session.given_up(error))
     }
 
     /// Ends the store for all who share it.

@@ -32,8 +32,8 @@ impl Session {
         };
         if let Err(error) = set(&self.catalog).and_then(|()| self.commit_rows(next)) {
             if self.catalog.in_transaction() {
-                // The connection rolls back when it closes, if not now.
-                let _ = self.catalog.rollback();
+                // If not now, it is undone before the next use.
+                self.stuck = self.catalog.rollback().is_err();
             }
             match self.can_go_on() {
                 true => successor.discard(),
@@ -92,6 +92,7 @@ impl Session {
     /// Commits the open transaction of SQLite with the array file as `prepare` brings it to the disk.
     fn commit_both(&mut self, prepare: impl FnOnce(&ArrayFile) -> Result<()>) -> Result<()> {
         // It is compared, never ordered: after the last number comes the first.
+        debug_assert!(self.catalog.in_transaction(), "both halves are committed together");
         let next = self.generation.wrapping_add(1);
         let unfreed = !self.leftovers.is_empty() || self.has_orphans()?;
         self.catalog.store_last_id()?;

@@ -295,3 +295,60 @@ fn what_could_not_be_undone_is_undone_before_anyone_looks() {
     }
     assert!(stuck > 0);
 }
+
+#[test]
+fn what_sqlite_gives_up_unnoticed_is_told_by_the_next_call() {
+    let calls: [fn(&Store) -> Result<()>; 5] = [
+        |store| store.add(&series(3, "later", &ramp(20))).map(drop),
+        |store| store.flush(),
+        |store| store.list(&Filter::default()).map(drop),
+        |store| store.begin(),
+        |store| store.close(),
+    ];
+    for explicit in [false, true] {
+        for call in calls {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("a.nc");
+            let store = Store::create(&path, &CreateOptions::default()).unwrap();
+            add(&store, 1, "kept", &ramp(0));
+            store.flush().unwrap();
+            if explicit {
+                store.begin().unwrap();
+            }
+            add(&store, 2, "lost", &ramp(10));
+            // As a statement does that only reads, and meets a disk that fails.
+            sql(&store, "ROLLBACK");
+            let error = call(&store).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Integrity, "{error}");
+            let undone = if explicit { "the whole transaction was undone" } else { "since the last flush were undone" };
+            assert!(error.to_string().contains(undone), "{error}");
+            assert!(!store.in_transaction());
+            assert_eq!(names(&store), ["kept"]);
+            add(&store, 3, "later", &ramp(20));
+            store.flush().unwrap();
+            assert_eq!(names(&open_copy(&store, dir.path())), ["kept", "later"]);
+        }
+    }
+}
+
+#[test]
+fn a_transaction_that_cannot_be_rolled_back_is_undone_before_the_next_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::create(dir.path().join("a.nc"), &CreateOptions::default()).unwrap();
+    add(&store, 1, "kept", &ramp(0));
+    store.begin().unwrap();
+    add(&store, 2, "lost", &ramp(10));
+    let disk = Disk::under(dir.path());
+    disk.let_fail(Fate::From(0, std::io::ErrorKind::StorageFull));
+    let error = store.rollback().unwrap_err();
+    assert!(error.to_string().contains("undone before the store is used again"), "{error}");
+    assert!(store.list(&Filter::default()).is_err());
+    disk.heal();
+    assert_eq!(names(&store), ["kept"]);
+    assert!(!store.in_transaction());
+    // The next transaction is an outermost one.
+    store.begin().unwrap();
+    add(&store, 3, "later", &ramp(20));
+    store.commit().unwrap();
+    assert_eq!(names(&open_copy(&store, dir.path())), ["kept", "later"]);
+}
