@@ -113,21 +113,24 @@ fn a_sample_takes_at_most_a_third_more_than_its_bytes() {
         ] {
             let options = ProviderOptions::of_files(&parts);
             let options = ProviderOptions { records_per_sample: records, eltype, threads, ..options };
+            // The memory of a sample that is dropped serves the next one; here each has to take its own.
+            let mut held = Vec::new();
             let provider = Provider::open(options).unwrap();
             // Within a file, over the seam, and at the end.
             for t in provider.refresh_times() {
                 // The headers and chunk tables stay with the provider.
-                provider.sample_at(*t).unwrap();
+                held.push(provider.sample_at(*t).unwrap());
                 let (sample, most) = peak(|| provider.sample_at(*t).unwrap());
                 let width = if eltype == FloatType::F32 { 4 } else { 8 };
                 let bytes = 5 * records * LEV * LAT * LON * width;
                 assert!((bytes..bytes + 64).contains(&sample.byte_len()), "{} of {bytes}", sample.byte_len());
                 let case = format!("classic {classic}, {records} records, {eltype:?}, {threads} threads, time {t}");
                 assert!(most >= bytes && most * 10 <= bytes * 13, "{most} for {bytes} bytes: {case}");
+                held.push(sample);
             }
             let window = provider.with_window(DimWindow::new().range("lat", 10, 80).range("lev", 0, 4)).unwrap();
             let t = provider.refresh_times()[1];
-            window.sample_at(t).unwrap();
+            held.push(window.sample_at(t).unwrap());
             let (sample, most) = peak(|| window.sample_at(t).unwrap());
             assert!(most * 10 <= sample.byte_len() * 13, "{most} for {} bytes of a window", sample.byte_len());
         }
