@@ -5,7 +5,7 @@ include("common.jl")
 include("classic.jl")
 
 const EPOCHS = 12
-file = write_holes(joinpath(mktempdir(), "slow.nc"); records = EPOCHS, elements = 8 * 2^17)
+file = write_holes(joinpath(mktempdir(), "slow.nc"); records = EPOCHS, elements = 64 * 2^17)
 provider = Provider(file; times = 1:EPOCHS, time_dim = "time")
 
 function compute(seconds)
