@@ -116,35 +116,40 @@ end
 declared(order::String, n) = order == "forward" ? (:forward, 1:n) : (:reverse, n:-1:1)
 declared(order::Vector, n) = (Int.(order) .+ 1, Int.(order) .+ 1)
 
+# Every order of the scenario, against the samples that each member is to have, by epoch.
+function compare_orders(group, scenario, wanted)
+    expect = scenario["expect"]
+    for given in scenario["orders"]
+        order, epochs = declared(given, length(expect["boundaries_s"]))
+        start!(group, order)
+        for k in epochs
+            epoch = take!(group, k)
+            @test all(key -> same(epoch[key].data, wanted[key][k]), keys(wanted))
+            @test all(key -> epoch[key].anchor == expect["anchors_s"][key][k], keys(wanted))
+            given == "forward" || continue
+            @test all(key -> epoch[key].changed == expect["changed_forward"][key][k], keys(wanted))
+        end
+        @test thrown(() -> take!(group, epochs[1])) isa Forcings.GroupError
+    end
+end
+
 @testset "a group gives what fresh providers give" begin
     scenario, cache = corpus_file("scenarios/prefetch-equivalence.json"), corpus_cache()
-    expect, members = scenario["expect"], scenario["members"]
-    times = expect["boundaries_s"]
+    members, times = scenario["members"], scenario["expect"]["boundaries_s"]
     fresh(member) = series(scenario["sources"][member["source"]], cache, member["records_per_sample"])
     wanted = Dict(m["key"] => [sample_at(fresh(m), t) for t in times] for m in members)
     for depth in scenario["depth"], workers in scenario["workers"], max_bytes in scenario["max_bytes"]
         options = (depth = depth, workers = workers, max_bytes = max_bytes, inline = false)
         PrefetchGroup(Dict(m["key"] => fresh(m) for m in members); options...) do group
             @test boundaries(group) == times
-            for given in scenario["orders"]
-                order, epochs = declared(given, length(times))
-                start!(group, order)
-                for k in epochs
-                    epoch = take!(group, k)
-                    @test all(key -> same(epoch[key].data, wanted[key][k]), keys(wanted))
-                    @test all(key -> epoch[key].anchor == expect["anchors_s"][key][k], keys(wanted))
-                    given == "forward" || continue
-                    @test all(key -> epoch[key].changed == expect["changed_forward"][key][k], keys(wanted))
-                end
-                @test thrown(() -> take!(group, epochs[1])) isa Forcings.GroupError
-            end
+            compare_orders(group, scenario, wanted)
         end
     end
 end
 
 @testset "a group under windows gives what fresh providers give" begin
     scenario, cache = corpus_file("scenarios/prefetch-equivalence.json"), corpus_cache()
-    expect, times = scenario["expect"], scenario["expect"]["boundaries_s"]
+    times = scenario["expect"]["boundaries_s"]
     for window in scenario["windows"]
         fresh = Dict(
             m["key"] => with_window(series(scenario["sources"][m["source"]], cache, m["records_per_sample"]), window)
@@ -153,15 +158,7 @@ end
         wanted = Dict(key => [sample_at(p, t) for t in times] for (key, p) in fresh)
         for max_bytes in (nothing, 1)
             PrefetchGroup(fresh; depth = 2, workers = 4, max_bytes = max_bytes, inline = false) do group
-                for given in scenario["orders"]
-                    order, epochs = declared(given, length(times))
-                    start!(group, order)
-                    for k in epochs
-                        epoch = take!(group, k)
-                        @test all(key -> same(epoch[key].data, wanted[key][k]), keys(wanted))
-                        @test all(key -> epoch[key].anchor == expect["anchors_s"][key][k], keys(wanted))
-                    end
-                end
+                compare_orders(group, scenario, wanted)
             end
         end
     end

@@ -10,6 +10,8 @@ mod remote;
 mod rows;
 mod samples;
 mod support;
+#[path = "../../src/store/tests/rows/table.rs"]
+mod table;
 mod times;
 mod values;
 mod windowed_reads;

@@ -1,20 +1,10 @@
 //! The tricky cases of providers by the numbers of their table, from 31 on: which test stands for each. A test names its
 //! rows, and may stand for several; what has no test does not compile, or fails the check below.
 
+use super::table::{check, table};
 use super::{brackets, samples, times, values};
-use std::collections::BTreeMap;
 
-/// A row, and the name of the test that stands for it. That the test exists is the compiler's to see.
-macro_rules! table {
-    ($($row:literal => $test:path,)+) => {
-        vec![$({
-            let _: fn() = $test;
-            ($row, stringify!($test))
-        }),+]
-    };
-}
-
-/// The same for tests that this program does not see: they stand in these files under `rust`.
+/// Rows with tests that this program does not see: they stand in these files under `rust`.
 macro_rules! elsewhere {
     ($($file:literal: { $($row:literal => $test:ident,)+ })+) => {
         vec![$($(($row, stringify!($test), include_str!(concat!("../../../", $file))),)+)+]
@@ -117,33 +107,5 @@ fn every_row_has_one_test_that_names_it() {
         assert!(is_test, "there is no test {test}");
         table.push((row, test));
     }
-    let counts: BTreeMap<u32, usize> = table.iter().fold(BTreeMap::new(), |mut counts, (row, _)| {
-        *counts.entry(*row).or_default() += 1;
-        counts
-    });
-    assert_eq!(counts, (31..=97).map(|row| (row, 1)).collect());
-    for (row, test) in table {
-        assert!(named_rows(test).contains(&row), "{test} does not name row {row}");
-    }
-}
-
-/// The rows in the name of a test: `row_31_..`, `rows_50_and_51_..`, `rows_57_to_59_..`.
-fn named_rows(test: &str) -> Vec<u32> {
-    let name = test.rsplit("::").next().expect("a path has a last part").trim_start();
-    let mut rows: Vec<u32> = Vec::new();
-    let mut is_range = false;
-    for word in name.split('_').skip(1) {
-        match (word, word.parse::<u32>()) {
-            ("and", _) => {}
-            ("to", _) => is_range = true,
-            (_, Ok(row)) if is_range => {
-                let first = rows.last().map_or(row, |last| last + 1);
-                rows.extend(first..=row);
-                is_range = false;
-            }
-            (_, Ok(row)) => rows.push(row),
-            _ => break,
-        }
-    }
-    rows
+    check(&table, 31..=97);
 }

@@ -1,47 +1,7 @@
-//! The tricky cases of texts and selections by the numbers of their table, from 57 to 76: which test stands for each. A
-//! test names its rows, and may stand for several; what has no test does not compile, or fails the check below.
+//! The tricky cases of texts and selections by the numbers of their table, from 57 to 76. That each row has its test is
+//! checked with those of providers (`tests/provider/rows.rs`).
 
 use super::*;
-
-/// A row, and the name of the test that stands for it. That the test exists is the compiler's to see.
-macro_rules! table {
-    ($($row:literal => $test:ident,)+) => {
-        [$({
-            let _: fn() = $test;
-            ($row, stringify!($test))
-        }),+]
-    };
-}
-
-#[test]
-fn every_row_has_one_test_that_names_it() {
-    let table: [(u32, &str); 19] = table! {
-        57 => row_57_a_private_last_dimension_is_the_length_of_strings,
-        58 => row_58_characters_along_their_length_alone_are_one_string,
-        59 => row_59_one_position_binds_to_the_axis_and_not_to_the_length_of_a_string,
-        60 => row_60_a_length_of_strings_adds_no_rank,
-        61 => row_61_a_length_of_strings_is_no_dimension_of_a_window,
-        63 => row_63_one_map_of_names_narrows_fields_of_every_rank,
-        64 => row_64_a_dimension_that_nobody_has_is_refused_even_whole,
-        65 => row_65_a_dimension_that_the_projection_took_away_is_refused,
-        66 => row_66_no_names_are_everything,
-        67 => row_67_both_forms_at_once_are_refused,
-        68 => row_68_unknown_keys_and_selectors_are_refused,
-        69 => row_69_negative_and_broken_indices_are_refused_by_the_parser,
-        70 => row_70_each_dimension_has_its_own_length,
-        71 => row_71_a_slice_beyond_the_file_is_refused_and_not_clamped,
-        72 => row_72_an_empty_selection_keeps_its_dimension,
-        73 => row_73_indices_keep_their_order_and_repeats,
-        74 => row_74_one_index_keeps_its_dimension,
-        75 => row_75_a_time_axis_cannot_be_narrowed,
-        76 => row_76_a_time_axis_may_be_named_whole,
-    };
-    for (row, test) in table {
-        let numbers: Vec<u32> = test.split('_').filter_map(|word| word.parse().ok()).collect();
-        assert!(numbers.contains(&row), "{test} does not name row {row}");
-    }
-    assert!(table.windows(2).all(|pair| pair[0].0 < pair[1].0));
-}
 
 #[test]
 fn characters_beside_numbers_are_single_ones() {
