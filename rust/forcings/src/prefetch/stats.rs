@@ -2,6 +2,7 @@
 
 /// Statistics of a prefetch group, cumulative since it was built.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Stats {
     /// Seconds in which the consumer was blocked.
     pub waited_s: f64,
@@ -19,6 +20,8 @@ pub struct Stats {
     pub oversize_epochs: u64,
     /// Whether decoding runs beside the consumer.
     pub overlap: bool,
+    /// How many epochs are held ahead at present.
+    pub depth: usize,
 }
 
 /// The part of [`Stats`] that the schedule counts.
