@@ -81,7 +81,10 @@ impl PrefetchGroupBuilder {
 
     /// Delivers of every member the list of its samples under `windows`, which are decoded together:
     /// [`Sampler::sample_windows_at`].
-    pub fn windows<W: Into<Selection>>(self, windows: impl IntoIterator<Item = W>) -> PrefetchGroupBuilder<Vec<Dataset>> {
+    pub fn windows<W: Into<Selection>>(
+        self,
+        windows: impl IntoIterator<Item = W>,
+    ) -> PrefetchGroupBuilder<Vec<Dataset>> {
         let windows: Arc<[Selection]> = windows.into_iter().map(Into::into).collect();
         let bound = windows.clone();
         let decode: Decode<Vec<Dataset>> = Arc::new(move |_, sampler, t| {

@@ -6,7 +6,7 @@ use super::orders::Order;
 use super::sample::EpochSample;
 use super::schedule::Lane;
 use super::shared::{Shared, State, Taking};
-use super::stats::Stats;
+use super::stats::{Snapshot, Stats};
 use super::sync::thread::{Builder, JoinHandle};
 use super::sync::{Mutex, MutexGuard};
 use super::trace::{Activity, Interval};
@@ -258,6 +258,11 @@ impl<T: Send + Sync + 'static> PrefetchGroup<T> {
             overlap: !self.inline,
             depth: state.schedule.depth(),
         }
+    }
+
+    /// Where the group stands in its order.
+    pub fn snapshot(&self) -> Snapshot {
+        self.shared.state.lock().schedule.snapshot()
     }
 
     /// What was decoded, waited for and taken when, by the end of each interval; `None` unless the group was built to

@@ -1,8 +1,8 @@
 //! Rules of the group by name, each as a short story.
 
 use super::super::{Job, Lane, Refusal, Route, Schedule};
-use crate::prefetch::depth::Depth;
 use crate::error::GroupState;
+use crate::prefetch::depth::Depth;
 
 type Plain = Schedule<String, String>;
 
