@@ -4,8 +4,8 @@
 #
 #     julia --project=julia examples/distributed.jl [URL]
 #
-# URL is a folder that serves a copy of monthly_winds.nc for each year, winds-1982.nc to winds-1985.nc; a temporary one if
-# none is given.
+# URL is a folder that serves a copy of monthly_winds.nc for each year, winds-1982.nc to winds-1985.nc; a temporary one
+# if none is given.
 
 using Dates, Distributed, Forcings
 

@@ -1,5 +1,5 @@
-# Eleven years of monthly winds carry a tracer, and its adjoint goes back over them with few of the states in memory:
-# a schedule of binomial checkpointing says which to keep and which months to go over again. The gradient has the bits of
+# Eleven years of monthly winds carry a tracer, and its adjoint goes back over them with few of the states in memory: a
+# schedule of binomial checkpointing says which to keep and which months to go over again. The gradient has the bits of
 # the one with every state in memory.
 #
 #     julia --project=julia examples/revolve.jl [SNAPSHOTS...]

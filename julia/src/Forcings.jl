@@ -7,6 +7,7 @@ on native threads, forward and backward in time.
 - [`Provider`](@ref), [`sample_at`](@ref): gridded files as data at a time
 - [`Cache`](@ref): files behind URLs, fetched once for all processes
 - [`PrefetchGroup`](@ref), [`take!`](@ref take!(::PrefetchGroup, ::Integer)): the coming epochs of many providers
+- [`Forcings.EpochFeed`](@ref), [`Forcings.revolve`](@ref): for integrators with callbacks, for adjoints with few states
 """
 module Forcings
 

@@ -4,26 +4,26 @@
     Forcings.EpochFeed(f, group, (t0, tf); times = boundaries(group), start = true)
 
 Gives an integrator from `t0` to `tf`, forward or backward, the epochs of a [`PrefetchGroup`](@ref) as it reaches them.
-`f(name, data)` is called for each member whose data are others than before, when another epoch comes into force. It copies
-what it needs into the buffers that the right-hand side reads: `data`, a [`Forcings.Dataset`](@ref), may not be used after
-`f` returns.
+`f(name, data)` is called for each member whose data are others than before, when another epoch comes into force. It
+copies what it needs into the buffers that the right-hand side reads: `data`, a [`Forcings.Dataset`](@ref), may not be
+used after `f` returns.
 
 - `times`: the begins of the epochs as the integrator counts its time, ascending
-- `start`: declare the order with [`start!`](@ref). With `false` the next entries of an order that was declared already are
-  taken: they have to be the epochs of this span, in its direction
+- `start`: declare the order with [`start!`](@ref). With `false` the next entries of an order that was declared already
+  are taken: they have to be the epochs of this span, in its direction
 
 For DifferentialEquations, and other integrators with callbacks of that form:
 
-- `feed.condition`, `feed.affect!`, `feed.initialize`: the functions of a `DiscreteCallback`. All three are needed; of the
-  integrator they use `integrator.t`
+- `feed.condition`, `feed.affect!`, `feed.initialize`: the functions of a `DiscreteCallback`. All three are needed; of
+  the integrator they use `integrator.t`
 - `feed.tstops`: the boundaries within the span, at which steps have to end. `boundaries(group)` does as well
 
-For a time stepper of your own, call `feed(t)` with the time before the first step and after each one. It returns whether
-another epoch came into force.
+For a time stepper of your own, call `feed(t)` with the time before the first step and after each one. It returns
+whether another epoch came into force.
 
-`feed.epoch` is the epoch in force, 0 before the first call: the next step lies in it from its begin to its end. Times are
-compared exactly, since a step that ends beside a boundary has a part that lies in another epoch. At `tf`, where no step
-begins, nothing is taken.
+`feed.epoch` is the epoch in force, 0 before the first call: the next step lies in it from its begin to its end. Times
+are compared exactly, since a step that ends beside a boundary has a part that lies in another epoch. At `tf`, where no
+step begins, nothing is taken.
 
 Throws `Forcings.OffGridError` for a span that goes before the first epoch, a step that went over a boundary, and an
 integrator that turned back; `Forcings.InvalidParameterError` for times that do not fit the group; and what
@@ -129,8 +129,8 @@ function is_due(feed, t)
     passed(t, i) = i <= length(times) && (forward ? t > times[i] : t < times[i])
     passed(t, ahead) &&
         throw(OffGridError(
-            "a step in epoch $k went over its boundary $(times[ahead]), to $t; steps have to end exactly there: give the " *
-                "integrator tstops = feed.tstops",
+            "a step in epoch $k went over its boundary $(times[ahead]), to $t; steps have to end exactly there: give " *
+                "the integrator tstops = feed.tstops",
         ))
     behind <= length(times) &&
         t != times[behind] &&

@@ -12,8 +12,8 @@ One action of a [`Forcings.revolve`](@ref) schedule:
 | `:advance` | carry the state over these epochs | one or more, ascending | 0 |
 | `:reverse` | carry the adjoint back over this epoch | one | 0 |
 
-`first(epochs)` is always the epoch at whose begin the state stands: before the action, and for `:restore` after it. Where
-there are none, `epochs` is empty but has a first.
+`first(epochs)` is always the epoch at whose begin the state stands: before the action, and for `:restore` after it.
+Where there are none, `epochs` is empty but has a first.
 """
 struct RevolveStep
     action::Symbol
@@ -35,17 +35,17 @@ end
 """
     Forcings.revolve(n, s) -> Forcings.Revolve
 
-The schedule of a reverse sweep over `n` epochs that keeps at most `s` states (snapshots), the first one included, at any
-time. It is a vector of actions, see [`Forcings.RevolveStep`](@ref); it begins with the state at the begin of epoch 1 and
-reverses the epochs `n, n - 1, …, 1`, each from the state at its own begin and with its own forcing.
+The schedule of a reverse sweep over `n` epochs that keeps at most `s` states (snapshots), the first one included, at
+any time. It is a vector of actions, see [`Forcings.RevolveStep`](@ref); it begins with the state at the begin of epoch
+1 and reverses the epochs `n, n - 1, …, 1`, each from the state at its own begin and with its own forcing.
 
 No other schedule advances over fewer epochs: with ``b(s, r) = \\binom{s + r}{s}`` and the smallest ``r`` for which
 ``n ≤ b(s, r)``, it is ``r n - b(s + 1, r - 1)`` of them, and no epoch is advanced over more than ``r`` times. Of those
 schedules, it is one that stores the fewest snapshots.
 
 Reversing an epoch evaluates it once more, as far as the adjoint needs what happens within; that is not counted as an
-advance. The first reversed epoch is `n`, whose evaluation ends with the final state: there the adjoint gets its value. The
-state is of no use after a `:reverse`, so it may be overwritten.
+advance. The first reversed epoch is `n`, whose evaluation ends with the final state: there the adjoint gets its value.
+The state is of no use after a `:reverse`, so it may be overwritten.
 
 [`Forcings.epochs`](@ref) gives the order for [`start!`](@ref), [`stats`](@ref stats(::Forcings.Revolve)) the counts.
 
@@ -130,8 +130,8 @@ Base.@propagate_inbounds Base.getindex(schedule::Revolve, i::Int) = schedule.ste
 """
     Forcings.epochs(schedule) -> Vector{Int}
 
-The epochs that a [`Forcings.revolve`](@ref) schedule takes from a group, in order, for [`start!`](@ref): one `take!` for
-every epoch advanced over and one for every epoch reversed. No epoch follows itself.
+The epochs that a [`Forcings.revolve`](@ref) schedule takes from a group, in order, for [`start!`](@ref): one `take!`
+for every epoch advanced over and one for every epoch reversed. No epoch follows itself.
 
 ```julia
 schedule = Forcings.revolve(12, 3)
