@@ -5,8 +5,8 @@
 
 Gives an integrator from `t0` to `tf`, forward or backward, the epochs of a [`PrefetchGroup`](@ref) as it reaches them.
 `f(name, data)` is called for each member whose data are others than before, when another epoch comes into force. It
-copies what it needs into the buffers that the right-hand side reads: `data`, a [`Forcings.Dataset`](@ref), may not be
-used after `f` returns.
+copies what it needs into the buffers that the right-hand side reads: `data`, those of the sample, may not be used after
+`f` returns.
 
 - `times`: the begins of the epochs as the integrator counts its time, ascending
 - `start`: declare the order with [`start!`](@ref). With `false` the next entries of an order that was declared already
@@ -44,9 +44,9 @@ PrefetchGroup(Dict("winds" => Provider(file))) do group
 end
 ```
 """
-mutable struct EpochFeed{F, T <: Real}
+mutable struct EpochFeed{F, G <: PrefetchGroup, T <: Real}
     update::F
-    group::PrefetchGroup
+    group::G
     times::Vector{T}
     span::Tuple{T, T}
     # The epochs of the span, in the order in which they come into force, and how many of them did.
@@ -75,7 +75,7 @@ function EpochFeed(f, group::PrefetchGroup, span; times = boundaries(group), sta
         order = (searchsortedfirst(begins, t0) - 1):-1:searchsortedlast(begins, tf)
         tstops = begins[first(order):-1:(last(order) + 1)]
     end
-    return EpochFeed{typeof(f), T}(f, group, begins, (t0, tf), order, 0, tstops, start)
+    return EpochFeed{typeof(f), typeof(group), T}(f, group, begins, (t0, tf), order, 0, tstops, start)
 end
 
 ends_of(span::Tuple{Real, Real}) = ends_of(promote(map(float, span)...)...)
