@@ -1,6 +1,6 @@
 # Two worker processes compute the parts of a basin, in the two ways in which processes can share the winds of one grid:
-# each with a prefetch group and a window of its own over a cache that all share, and with one process that cuts every
-# epoch into windows and sends them to the workers. Both give the bits of one process.
+# each with a prefetch group and a window of its own over a cache that all share, and with one group that cuts every
+# epoch into windows, which are sent to the workers. Both give the bits of one process.
 #
 #     julia --project=julia examples/distributed.jl [URL]
 #
@@ -44,17 +44,22 @@ end
     end_part() = DEPTH[]
 end
 
-"One process for all workers, which reads and decodes what their windows have in common once."
-function one_for_all(urls, times, folder)
+"One group for all workers, which reads and decodes what their windows have in common once."
+function group_per_node(urls, times, folder)
     provider = Provider(urls; times = times, cache = Cache(folder), name = "winds")
     foreach((worker, lon) -> remotecall_wait(begin_part, worker, lon, LAT), workers(), LON)
     windows = [with_halo(lon, LAT) for lon in LON]
-    for k in 1:(length(times) - 1)
-        sent = map(workers(), sample_windows_at(provider, times[k], windows)) do worker, data
-            fields = [Array(data[name]) for name in ("uwnd", "vwnd", "lon", "lat")]
-            remotecall(advance_part, worker, times[k + 1] - times[k], fields...)
+    PrefetchGroup(Dict("winds" => provider); windows = windows) do group
+        start!(group, :forward)
+        for k in 1:(length(times) - 1)
+            take!(group, k) do epoch
+                sent = map(workers(), epoch["winds"].data) do worker, data
+                    fields = [Array(data[name]) for name in ("uwnd", "vwnd", "lon", "lat")]
+                    remotecall(advance_part, worker, times[k + 1] - times[k], fields...)
+                end
+                foreach(wait, sent)
+            end
         end
-        foreach(wait, sent)
     end
     return vcat([remotecall_fetch(end_part, worker) for worker in workers()]...)
 end
@@ -79,7 +84,7 @@ function main(arguments)
         [row.files for row in held] == [length(YEARS)],
         "the workers' cache holds each of $(length(YEARS)) files once",
     )
-    check(same(one_for_all(urls, times, folder)), "the same bits: one process cuts the windows of all workers")
+    check(same(group_per_node(urls, times, folder)), "the same bits: one group with the windows of all workers")
     rmprocs(workers())
     return failures == 0 ? 0 : 1
 end
