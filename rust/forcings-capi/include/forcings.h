@@ -310,6 +310,12 @@ int32_t forcings_group_alive(uint64_t group, uint64_t *out_slots, uint64_t *out_
 int32_t forcings_group_stats(uint64_t group,
                              struct ForcingsTable **out_table);
 
+// Where a group stands: a table with one row and the columns `state` (0 while an entry is left; else as `out_state` of
+// `forcings_last_error`), `entries` of the order, `taken`, `next` (the epoch that comes next, or null), `held` (entries
+// held ahead), `finished` (of those) and `bytes` (of samples decoded for them).
+int32_t forcings_group_snapshot(uint64_t group,
+                                struct ForcingsTable **out_table);
+
 // Whether `handle` names something that is not closed. Any number may be asked about.
 int32_t forcings_handle_is_open(uint64_t handle, uint8_t *out_open);
 

@@ -34,7 +34,7 @@ pub(crate) fn keep(error: &Error) -> i32 {
 }
 
 /// A group's refusal as numbers, so that a caller who counts epochs from 1 writes its own text; and the caller's own value.
-fn group_numbers(error: &Error) -> (i64, [i64; 2]) {
+pub(crate) fn group_numbers(error: &Error) -> (i64, [i64; 2]) {
     // An epoch is a position in a list that fits into memory.
     let number = |epoch: usize| epoch as i64;
     match error {

@@ -299,6 +299,31 @@ pub unsafe extern "C" fn forcings_group_stats(group: u64, out_table: *mut *mut F
     })
 }
 
+/// Where a group stands: a table with one row and the columns `state` (0 while an entry is left; else as `out_state` of
+/// `forcings_last_error`), `entries` of the order, `taken`, `next` (the epoch that comes next, or null), `held` (entries
+/// held ahead), `finished` (of those) and `bytes` (of samples decoded for them).
+#[no_mangle]
+pub unsafe extern "C" fn forcings_group_snapshot(group: u64, out_table: *mut *mut ForcingsTable) -> i32 {
+    guard("forcings_group_snapshot", || {
+        // SAFETY: the caller passes a writable pointer, as the header asks.
+        let out = unsafe { Out::new("out_table", out_table) }?;
+        let now = get(group)?.0.snapshot();
+        // Positions in lists and sizes of memory.
+        let one = |count: usize| std::iter::once(Some(count as i64));
+        let state = now.state.map_or(0, |state| crate::error::group_numbers(&Error::Group(state)).0);
+        let table = ForcingsTable::new(1)
+            .integers("state", std::iter::once(Some(state)))
+            .integers("entries", one(now.entries))
+            .integers("taken", one(now.taken))
+            .integers("next", std::iter::once(now.next.map(|k| k as i64)))
+            .integers("held", one(now.held))
+            .integers("finished", one(now.finished))
+            .integers("bytes", std::iter::once(Some(now.bytes as i64)));
+        out.set(table.into_raw());
+        Ok(())
+    })
+}
+
 fn get(group: u64) -> Result<Arc<GroupObject>> {
     handle::get(group)
 }

@@ -49,8 +49,8 @@ pub use error::forcings_last_error;
 pub use forecast_reader::{forcings_forecast_reader_build, forcings_reader_entries, forcings_reader_slots};
 pub use group::{
     forcings_group_alive, forcings_group_boundaries, forcings_group_build, forcings_group_cancel, forcings_group_close,
-    forcings_group_decode_one, forcings_group_is_ready, forcings_group_note_wait, forcings_group_start,
-    forcings_group_stats, forcings_group_trace, forcings_group_try_take, forcings_group_wait,
+    forcings_group_decode_one, forcings_group_is_ready, forcings_group_note_wait, forcings_group_snapshot,
+    forcings_group_start, forcings_group_stats, forcings_group_trace, forcings_group_try_take, forcings_group_wait,
 };
 pub use handle::{forcings_handle_is_open, forcings_handle_release, forcings_live_count, forcings_shutdown};
 pub use host::{

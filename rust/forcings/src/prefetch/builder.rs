@@ -119,7 +119,10 @@ impl PrefetchGroupBuilder {
     /// assert!(u[1].same_bits(&Values::F64(vec![23.0, 20.0])));
     /// # Ok::<(), forcings::Error>(())
     /// ```
-    pub fn windows<W: Into<Selection>>(self, windows: impl IntoIterator<Item = W>) -> PrefetchGroupBuilder<Vec<Dataset>> {
+    pub fn windows<W: Into<Selection>>(
+        self,
+        windows: impl IntoIterator<Item = W>,
+    ) -> PrefetchGroupBuilder<Vec<Dataset>> {
         let windows: Arc<[Selection]> = windows.into_iter().map(Into::into).collect();
         let bound = windows.clone();
         let decode: Decode<Vec<Dataset>> = Arc::new(move |_, sampler, t| {

@@ -39,14 +39,8 @@ impl Depth {
 
     /// As deep as needed.
     pub(super) fn auto() -> Self {
-        let auto = Auto {
-            missing: None,
-            idle: false,
-            takes: 0,
-            spare: usize::MAX,
-            patience: PATIENCE,
-            has_fallen: false,
-        };
+        let auto =
+            Auto { missing: None, idle: false, takes: 0, spare: usize::MAX, patience: PATIENCE, has_fallen: false };
         Depth { now: LEAST, auto: Some(auto) }
     }
 

@@ -7,7 +7,7 @@ use super::sample::EpochSample;
 use super::schedule::Lane;
 use super::shared::{Shared, State, Taking};
 use super::spill::Spill;
-use super::stats::Stats;
+use super::stats::{Snapshot, Stats};
 use super::sync::thread::{Builder, JoinHandle};
 use super::sync::{Mutex, MutexGuard};
 use super::trace::{Activity, Interval};
@@ -274,6 +274,11 @@ impl<T: Send + Sync + 'static> PrefetchGroup<T> {
     /// then as they would be without.
     pub fn spill_error(&self) -> Option<String> {
         self.spill.as_ref()?.error()
+    }
+
+    /// Where the group stands in its order.
+    pub fn snapshot(&self) -> Snapshot {
+        self.shared.state.lock().schedule.snapshot()
     }
 
     /// What was decoded, waited for and taken when, by the end of each interval; `None` unless the group was built to

@@ -32,6 +32,6 @@ pub use group::PrefetchGroup;
 pub use host::{HostJob, HostWork};
 pub use orders::Order;
 pub use sample::{EpochSample, Sample};
-pub use stats::Stats;
+pub use stats::{Snapshot, Stats};
 pub use trace::{Activity, Interval};
 pub use waker::Waker;

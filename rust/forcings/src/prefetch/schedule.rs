@@ -12,7 +12,7 @@ mod tests;
 
 use super::budget::Budget;
 use super::depth::Depth;
-use super::stats::Counters;
+use super::stats::{Counters, Snapshot};
 use crate::error::GroupState;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -258,6 +258,21 @@ impl<D: Clone, E> Schedule<D, E> {
                 Some(&expected) if expected != k => Err(GroupState::WrongEpoch { asked: k, expected }),
                 Some(_) => Ok(()),
             },
+        }
+    }
+
+    /// Where it stands.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let next = self.order.get(self.next).copied();
+        Snapshot {
+            // An epoch that is no entry of any order finds out what else is in the way.
+            state: self.check(next.unwrap_or(usize::MAX)).err(),
+            entries: self.order.len(),
+            taken: self.next,
+            next,
+            held: self.slots.len(),
+            finished: self.slots.iter().filter(|slot| slot.pending == 0).count(),
+            bytes: self.budget.ready(),
         }
     }
 

@@ -7,7 +7,8 @@ impl<D: Clone, E> Schedule<D, E> {
     pub(in super::super) fn next_job(&mut self, lane: Lane) -> Option<Job<D>> {
         let turn = self.first_job(lane)?;
         let job = self.queued.remove(&(lane, turn))?;
-        self.cell(job.key, "a queued sample has a cell until its slot is taken or given up").progress = Progress::Running;
+        self.cell(job.key, "a queued sample has a cell until its slot is taken or given up").progress =
+            Progress::Running;
         self.running += 1;
         Some(job)
     }

@@ -183,7 +183,11 @@ impl<'a> Walk<'a> {
                         Some(_) => assert_eq!(job.booking, decoded),
                         None => assert_eq!(job.booking, Booking::Estimate(item.estimate)),
                     }
-                    if job.input.is_some() { Status::Decoded } else { Status::Queued }
+                    if job.input.is_some() {
+                        Status::Decoded
+                    } else {
+                        Status::Queued
+                    }
                 }
                 Progress::Running if item.status == Status::Finishing => Status::Finishing,
                 Progress::Running => Status::Running,
@@ -231,7 +235,9 @@ impl<'a> Walk<'a> {
             assert!(self.model.spare() == 0 || fits, "nothing is kept beside an oversize head");
         }
         if let Some(k) = self.model.expected() {
-            let works = real.has_jobs(Lane::Worker) || real.has_jobs(Lane::Host) || self.jobs.iter().any(|(_, current)| *current);
+            let works = real.has_jobs(Lane::Worker)
+                || real.has_jobs(Lane::Host)
+                || self.jobs.iter().any(|(_, current)| *current);
             assert!(real.is_ready(k) || works, "somebody works for a head that is not finished");
         }
         if before.model.a_live_slot_failed() && !matches!(step, Step::Start) {

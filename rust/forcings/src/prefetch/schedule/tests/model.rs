@@ -226,9 +226,7 @@ impl<'a> Model<'a> {
     }
 
     pub(super) fn is_ready(&self, k: usize) -> bool {
-        let pending = |(m, a): (usize, Option<u32>)| {
-            a.is_some_and(|a| self.status(m, a).is_pending())
-        };
+        let pending = |(m, a): (usize, Option<u32>)| a.is_some_and(|a| self.status(m, a).is_pending());
         self.check(k).is_ok() && !self.parts(k).into_iter().any(pending)
     }
 

@@ -1,8 +1,8 @@
 //! Rules of the group by name, each as a short story.
 
 use super::super::{Job, Lane, Refusal, Route, Schedule};
-use crate::prefetch::depth::Depth;
 use crate::error::GroupState;
+use crate::prefetch::depth::Depth;
 
 type Plain = Schedule<String, String>;
 
@@ -49,6 +49,20 @@ fn the_limit_admits_by_the_last_size() {
     }
     assert_eq!(schedule.peak_bytes(), 20);
     assert_eq!(schedule.counters().oversize_epochs, 0);
+}
+
+#[test]
+fn the_limit_can_be_filled_to_the_last_byte() {
+    let mut schedule = one_member(6, 4, Some(20));
+    schedule.start(vec![0, 1, 2]);
+    let job = schedule.next_job(Lane::Worker).unwrap();
+    finish(&mut schedule, job);
+    assert_eq!(schedule.slots.len(), 2);
+    finish_all(&mut schedule);
+    (0..2).for_each(|k| drop(schedule.take(k).unwrap().unwrap()));
+    schedule.start(vec![5]);
+    finish_all(&mut schedule);
+    assert_eq!(schedule.peak_bytes(), 20, "of all orders");
 }
 
 #[test]
