@@ -162,13 +162,16 @@ fn bytes(list: &[Dataset]) -> u64 {
 fn lists_of_windows_are_those_of_the_provider_and_of_providers_with_each_window() -> Result<()> {
     let files = files();
     let open = |path: &[PathBuf]| Provider::open(ProviderOptions::of_files(path));
-    let members = || Ok::<_, Error>([("coarse", open(std::slice::from_ref(&files.coarse))?), ("fine", open(&files.fine)?)]);
+    let members =
+        || Ok::<_, Error>([("coarse", open(std::slice::from_ref(&files.coarse))?), ("fine", open(&files.fine)?)]);
     let [(_, coarse), (_, fine)] = members()?;
     let narrowed = windows().into_iter().map(|w| Ok([coarse.with_window(w.clone())?, fine.with_window(w)?]));
     let narrowed = narrowed.collect::<Result<Vec<_>>>()?;
     for (depth, workers, budget) in [(1, 1, Some(1)), (2, 2, None), (4, 3, Some(20_000))] {
         let builder = PrefetchGroup::builder().depth(depth).workers(workers).max_bytes(budget);
-        let add = |builder: forcings::prefetch::PrefetchGroupBuilder, (key, provider)| builder.member(key, Arc::new(provider));
+        let add = |builder: forcings::prefetch::PrefetchGroupBuilder, (key, provider)| {
+            builder.member(key, Arc::new(provider))
+        };
         let group = members()?.into_iter().fold(builder, add).windows(windows()).build()?;
         let times = group.boundaries().to_vec();
         let mut largest = 0;

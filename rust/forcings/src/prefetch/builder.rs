@@ -316,7 +316,8 @@ impl<T: Send + Sync + 'static> PrefetchGroupBuilder<T> {
     /// for members of different calendars, and for a clip that leaves no epoch; `Selection` for windows that cannot be
     /// bound to a member; `Io` when the system starts no thread, or makes no file in the folder to spill to.
     pub fn build(mut self) -> Result<PrefetchGroup<T>> {
-        let Options { depth, max_bytes, fetch_ahead, workers, inline, clip, trace, host_finishes, spill } = self.options;
+        let Options { depth, max_bytes, fetch_ahead, workers, inline, clip, trace, host_finishes, spill } =
+            self.options;
         if depth == Some(0) {
             return Err(Error::invalid("depth is 0; a prefetch group holds at least 1 epoch ahead"));
         }

@@ -7,7 +7,7 @@
 mod outline;
 mod raw;
 mod sampler;
-#[cfg(test)]
+#[cfg(all(test, not(feature = "shuttle")))]
 mod tests;
 
 use super::sync::Mutex;

@@ -84,20 +84,20 @@ fn attributes() -> impl Strategy<Value = Arc<[Attribute]>> {
 }
 
 fn fields() -> impl Strategy<Value = Vec<Field>> {
-    let field = (any::<String>(), values(), attributes(), any::<bool>()).prop_map(|(name, values, attributes, deep)| {
-        let (dims, shape): (Vec<Arc<str>>, _) = match deep {
-            true => (vec!["one".into(), "x".into()], vec![1, values.len()]),
-            false => (vec!["x".into()], vec![values.len()]),
-        };
-        Field { name: name.into(), dims, shape, values, attributes }
-    });
+    let field =
+        (any::<String>(), values(), attributes(), any::<bool>()).prop_map(|(name, values, attributes, deep)| {
+            let (dims, shape): (Vec<Arc<str>>, _) = match deep {
+                true => (vec!["one".into(), "x".into()], vec![1, values.len()]),
+                false => (vec!["x".into()], vec![values.len()]),
+            };
+            Field { name: name.into(), dims, shape, values, attributes }
+        });
     prop::collection::vec(field, 0..4)
 }
 
 fn datasets() -> impl Strategy<Value = Vec<Dataset>> {
     let dataset = (fields(), fields(), attributes());
-    let dataset =
-        dataset.prop_map(|(variables, coords, attributes)| Dataset { variables, coords, attributes });
+    let dataset = dataset.prop_map(|(variables, coords, attributes)| Dataset { variables, coords, attributes });
     prop::collection::vec(dataset, 0..3)
 }
 

@@ -102,9 +102,9 @@ impl Fake {
     }
 
     fn dataset(&self, anchor: f64) -> Dataset {
-        let field = |name: &str, values: Values| Field {
+        let field = |name: &str, dim: &str, values: Values| Field {
             name: name.into(),
-            dims: vec!["x".into()],
+            dims: vec![dim.into()],
             shape: vec![values.len()],
             values,
             attributes: Arc::new([]),
@@ -115,10 +115,10 @@ impl Fake {
         values[0] = anchor + f64::from(self.id) * 1e3;
         Dataset {
             variables: vec![
-                field("value", Values::F64(values)),
-                field("zero", Values::F32(vec![if anchor % 2.0 == 0.0 { -0.0 } else { 0.0 }])),
+                field("value", "x", Values::F64(values)),
+                field("zero", "one", Values::F32(vec![if anchor % 2.0 == 0.0 { -0.0 } else { 0.0 }])),
             ],
-            coords: vec![field("x", Values::I64((0..self.elements as i64).collect()))],
+            coords: vec![field("x", "x", Values::I64((0..self.elements as i64).collect()))],
             attributes: Arc::new([]),
         }
     }

@@ -25,7 +25,11 @@ struct Remote {
 
 impl Remote {
     /// Eight epochs, decoded when `gate` lets them pass.
-    fn new(gate: &Arc<Gate>, files: fn(f64) -> Vec<usize>, fetch: impl Fn(usize) -> Result<()> + Send + Sync + 'static) -> Arc<Self> {
+    fn new(
+        gate: &Arc<Gate>,
+        files: fn(f64) -> Vec<usize>,
+        fetch: impl Fn(usize) -> Result<()> + Send + Sync + 'static,
+    ) -> Arc<Self> {
         Arc::new(Remote {
             inner: Fake::new(0, 0, 1, 8).with(|fake| fake.latency = Latency::Held(gate.clone())),
             files,
@@ -110,7 +114,9 @@ fn each_file_of_a_member_is_fetched_once_in_an_order() {
     let files = |t: f64| vec![t as usize / 2, t as usize / 2 + 1];
     let (a, b) = (Remote::new(&gate, files, |_| Ok(())), Remote::new(&gate, files, |_| Ok(())));
     let group = builder(&a).member("n", b.clone()).depth(1).build().unwrap();
-    for (order, expected) in [(Order::Forward, vec![0, 1, 2, 3, 4]), (Order::Explicit(vec![7, 0, 0, 7, 1]), vec![0, 1, 3, 4])] {
+    for (order, expected) in
+        [(Order::Forward, vec![0, 1, 2, 3, 4]), (Order::Explicit(vec![7, 0, 0, 7, 1]), vec![0, 1, 3, 4])]
+    {
         let before = a.calls.lock().len();
         let epochs = order.clone().resolve(8, None).unwrap();
         group.start(order, None).unwrap();

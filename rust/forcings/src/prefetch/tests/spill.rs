@@ -63,7 +63,9 @@ fn what_does_not_fit_is_decoded_again() {
     sweep(&group, &members[..1]);
     let stats = group.stats();
     assert_eq!((stats.samples_spilled, stats.spilled_bytes), (3, 3 * members[0].1.bytes()));
-    assert!(stats.samples_restored >= 3 && members[0].1.calls() as u64 == stats.samples_decoded - stats.samples_restored);
+    assert!(
+        stats.samples_restored >= 3 && members[0].1.calls() as u64 == stats.samples_decoded - stats.samples_restored
+    );
     assert_eq!(group.spill_error(), None);
 }
 
@@ -125,8 +127,7 @@ fn windows_come_back_each() {
         group.start(order, None).unwrap();
         for k in epochs {
             let taken = group.take(k).unwrap();
-            let expected =
-                Fake::new(0, 0, 1, 4).sample_windows_at(k as f64, &windows().map(Into::into)).unwrap();
+            let expected = Fake::new(0, 0, 1, 4).sample_windows_at(k as f64, &windows().map(Into::into)).unwrap();
             let same = taken["m"].data.iter().zip(&expected).all(|(a, b)| a.same_bits(b));
             assert!(taken["m"].data.len() == 2 && same, "epoch {k}");
         }

@@ -64,7 +64,8 @@ fn no_windows_are_empty_lists_for_which_nothing_is_decoded() {
 fn a_window_that_names_no_dimensions_is_refused_at_construction_for_who_decodes() {
     let by_position = || Selection::from_value(&json!({"axes": [{"slice": [0, 1]}]})).unwrap();
     let fake = || Arc::new(Fake::new(0, 0, 1, 3));
-    let refused = |builder: crate::prefetch::PrefetchGroupBuilder| builder.windows([by_position()]).build().unwrap_err();
+    let refused =
+        |builder: crate::prefetch::PrefetchGroupBuilder| builder.windows([by_position()]).build().unwrap_err();
     let error = refused(PrefetchGroup::builder().host_member("h", fake()).member("m", fake()));
     assert_eq!(error.kind(), ErrorKind::Selection, "{error}");
     // What the host makes, it makes under whatever windows it likes.
