@@ -109,16 +109,17 @@ impl<T> Shared<T> {
     pub(super) fn unlock(&self, mut state: MutexGuard<'_, State<T>>, wake_consumer: bool) {
         // Taken apart under the lock, so that no count of references is too high when others look; freed outside.
         let trash: Vec<T> = state.schedule.take_trash().into_iter().filter_map(Arc::into_inner).collect();
-        self.notify_workers(&state);
-        let closed = state.schedule.is_closed();
-        if state.schedule.has_fetches() || closed {
+        let schedule = &state.schedule;
+        let closed = schedule.is_closed();
+        let for_workers = schedule.has_jobs(Lane::Worker) || closed;
+        let for_host = schedule.has_jobs(Lane::Host);
+        if schedule.has_fetches() || closed {
             self.fetch.notify_all();
         }
-        let for_host = state.schedule.has_jobs(Lane::Host);
-        if for_host || state.schedule.is_over() {
+        if for_host || schedule.is_over() {
             self.host.notify_all();
         }
-        if state.schedule.is_idle() {
+        if schedule.is_idle() {
             self.idle.notify_all();
         }
         if wake_consumer {
@@ -128,11 +129,9 @@ impl<T> Shared<T> {
         if wake_consumer || for_host {
             self.waker.wake();
         }
+        // Before a worker that sleeps takes memory for the next sample.
         drop(trash);
-    }
-
-    fn notify_workers(&self, state: &State<T>) {
-        if state.schedule.has_jobs(Lane::Worker) || state.schedule.is_closed() {
+        if for_workers {
             self.work.notify_all();
         }
     }
@@ -142,7 +141,9 @@ impl<T> Shared<T> {
         let begin = Instant::now();
         match state.schedule.take(k) {
             Ok(None) => {
-                self.notify_workers(&state);
+                if state.schedule.has_jobs(Lane::Worker) {
+                    self.work.notify_all();
+                }
                 Taking::Pending(state)
             }
             Ok(Some(taken)) => {
