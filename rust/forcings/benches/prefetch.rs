@@ -99,8 +99,67 @@ fn ready_take() -> Result<()> {
     Ok(())
 }
 
+/// One field of 16 MB, which takes no time to decode but that of the memory.
+struct Large;
+
+const ELEMENTS: usize = 2 << 20;
+
+impl Sampler for Large {
+    fn refresh_times(&self) -> &[f64] {
+        &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    }
+
+    fn anchor(&self, t: f64) -> Result<f64> {
+        Ok(t)
+    }
+
+    fn sample_at(&self, t: f64) -> Result<Dataset> {
+        let (values, dims) = (Values::F64(vec![t; ELEMENTS]), vec!["x".into()]);
+        let field = Field { name: "v".into(), dims, shape: vec![ELEMENTS], values, attributes: Arc::new([]) };
+        Ok(Dataset { variables: vec![field], ..Dataset::default() })
+    }
+
+    fn calendar(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// A sweep back over samples that were spilled, against reading as many bytes from a file into memory that is new.
+fn restoring() -> Result<()> {
+    let folder = tempfile::tempdir().expect("a folder to spill to");
+    let group = PrefetchGroup::builder().member("m", Arc::new(Large)).spill(folder.path(), None).build()?;
+    let sweep = |order: Order, epochs: &mut dyn Iterator<Item = usize>| -> Result<f64> {
+        let begin = Instant::now();
+        group.start(order, None)?;
+        for k in epochs {
+            black_box(group.take(k)?);
+        }
+        Ok(begin.elapsed().as_secs_f64())
+    };
+    sweep(Order::Forward, &mut (0..8))?;
+    let mut ours: Vec<f64> = Vec::new();
+    for _ in 0..5 {
+        // The first sample of a sweep may be the last one of the sweep before.
+        sweep(Order::Explicit(vec![0]), &mut (0..1))?;
+        ours.push(sweep(Order::Reverse, &mut (0..8).rev())? / 8.0);
+    }
+    let path = folder.path().join("bytes");
+    std::fs::write(&path, vec![1_u8; ELEMENTS * 8]).expect("room for 16 MB");
+    let mut bound: Vec<f64> = Vec::new();
+    for _ in 0..15 {
+        let begin = Instant::now();
+        black_box(std::fs::read(&path).expect("it was written"));
+        bound.push(begin.elapsed().as_secs_f64());
+    }
+    ours.sort_by(f64::total_cmp);
+    bound.sort_by(f64::total_cmp);
+    report("a spilled sample of 16 MB read back, against reading a file", ours[2], bound[7], 2.0);
+    Ok(())
+}
+
 fn main() -> Result<()> {
     waiting(Order::Forward, "waiting against wall time, compute 2 × decode, forward")?;
     waiting(Order::Reverse, "waiting against wall time, compute 2 × decode, reverse")?;
-    ready_take()
+    ready_take()?;
+    restoring()
 }
