@@ -297,8 +297,7 @@ impl Provider {
 
     fn check_unselected(&self) -> Result<()> {
         if self.0.select.is_some() {
-            let text = "the provider has a selection already, and two do not compose; start from one without";
-            return Err(Error::Selection(text.into()));
+            return Err(already_selected());
         }
         Ok(())
     }
@@ -407,6 +406,10 @@ fn check_time(select: Option<&Selection>, time_dim: Option<&str>) -> Result<()> 
         }
         _ => Ok(()),
     }
+}
+
+pub(super) fn already_selected() -> Error {
+    Error::Selection("the provider has a selection already, and two do not compose; start from one without".into())
 }
 
 fn names_time(dim: &str) -> Error {

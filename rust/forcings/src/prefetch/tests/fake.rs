@@ -114,7 +114,7 @@ impl Fake {
                 field("value", Values::F64(values)),
                 field("zero", Values::F32(vec![if anchor % 2.0 == 0.0 { -0.0 } else { 0.0 }])),
             ],
-            coords: vec![field("x", Values::I64((0..self.elements as i64).collect()))],
+            coords: vec![field("x", Values::I64((0..self.elements as i64).collect())).into()],
             attributes: Arc::new([]),
         }
     }
