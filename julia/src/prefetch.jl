@@ -7,7 +7,7 @@
 Decodes the coming epochs of several providers ahead of their consumer. The union of the members' refresh times gives the
 epochs: epoch `k` begins at `boundaries(group)[k]`.
 
-- `members`: a dictionary from names to [`Provider`](@ref)s with refresh times
+- `members`: a dictionary from names to [`Provider`](@ref)s with refresh times, of files or of readers
 - `depth`: how many epochs are decoded or being decoded ahead
 - `max_bytes`: an upper bound for their bytes; an epoch that is larger is decoded alone
 - `workers`: native threads. They need no Julia threads
@@ -36,8 +36,10 @@ mutable struct PrefetchGroup <: Managed
     inline::Bool
     # The most deliveries that may be alive before the collector is asked to find those that nobody uses.
     alive_limit::Int
-    function PrefetchGroup(handle::UInt64, keys, depth, inline)
-        return manage(new(handle, keys, depth, inline, USUAL_ALIVE))
+    # Those of its members, which are open as long as it is in use.
+    stores::Vector{Store}
+    function PrefetchGroup(handle::UInt64, keys, depth, inline, stores)
+        return manage(new(handle, keys, depth, inline, USUAL_ALIVE, stores))
     end
 end
 
@@ -63,7 +65,8 @@ function PrefetchGroup(
     options = json((keys = names, depth = depth, max_bytes = max_bytes, workers = workers, inline = inline))
     handles, group = UInt64[p.handle for p in providers], Ref{UInt64}(0)
     GC.@preserve providers check(forcings_group_build(options, sizeof(options), handles, length(handles), group))
-    return PrefetchGroup(group[], names, depth, inline)
+    stores = Store[p.store for p in providers if p.store !== nothing]
+    return PrefetchGroup(group[], names, depth, inline, stores)
 end
 
 provider(name, member::Provider) = member

@@ -59,8 +59,7 @@ pub unsafe extern "C" fn forcings_group_build(
         }
         let mut builder = PrefetchGroup::builder().max_bytes(options.max_bytes);
         for (key, &provider) in options.keys.into_iter().zip(providers) {
-            let provider = handle::get::<ProviderObject>(provider)?;
-            builder = builder.member(key, Arc::new(provider.0.clone()));
+            builder = builder.member(key, handle::get::<ProviderObject>(provider)?.member());
         }
         if let Some(depth) = options.depth {
             builder = builder.depth(depth);

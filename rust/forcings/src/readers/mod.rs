@@ -19,8 +19,8 @@ mod variable;
 mod window;
 
 pub use column::ColumnInfo;
-pub use forecast::{ForecastEntry, ForecastReader, ForecastSlot, ForecastTimeline};
 pub(crate) use forecast::SharedForecasts;
+pub use forecast::{ForecastEntry, ForecastReader, ForecastSlot, ForecastTimeline};
 pub use group::Group;
 pub use options::StaticReaderOptions;
 pub use readahead::DEFAULT_READAHEAD;
