@@ -344,7 +344,7 @@ fn the_store_is_what_it_is_at_the_read() {
     assert!(provider.sample_at(seconds(9)).unwrap().same_bits(&before));
     let id = store.list(&Filter { name: Some("s5".into()), ..hourly() }).unwrap()[0].id;
     store.remove(&[id]).unwrap();
-    refused(provider.sample_at(seconds(9)), ErrorKind::NotFound, "\"s5\"");
+    refused(provider.sample_at(seconds(9)), ErrorKind::NotFound, "`s5` of Component 2 (Bus)");
     store.close().unwrap();
     refused(provider.sample_at(seconds(9)), ErrorKind::Closed, "store");
     let empty = StaticReader::build(&Store::memory().unwrap(), &hourly()).unwrap();

@@ -35,17 +35,18 @@ pub(super) fn check(reader: &mut StaticReader) {
 }
 
 /// A store of 20 columns of 700 rows, which are many to a chunk.
-fn narrow() -> Store {
-    let store = Store::memory().unwrap();
+fn narrow() -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path().join("s.nc"), &CreateOptions::default()).unwrap();
     let arrays: Vec<Array> = (0..20).map(|k| ramp(700, k)).collect();
     let items: Vec<NewSeries> = arrays.iter().enumerate().map(|(k, a)| series(k as i64, "load", a)).collect();
     store.add_bulk(&items).unwrap();
-    store
+    (folder, store)
 }
 
 #[test]
 fn a_sweep_inflates_every_chunk_once_whoever_reads() {
-    let store = narrow();
+    let (_folder, store) = narrow();
     let mut reader = StaticReader::build(&store, &hourly()).unwrap();
     reader.set_readahead(0);
     (0..700).for_each(|step| reader.read_step(step).unwrap());
@@ -123,7 +124,7 @@ fn arrays_that_move_are_followed_and_columns_that_others_took_are_not_read() {
 
 #[test]
 fn nothing_is_made_of_a_closed_store_or_of_nothing() {
-    let store = narrow();
+    let (_folder, store) = narrow();
     let none = Filter { name: Some("none".into()), ..hourly() };
     let error = StaticReader::build(&store, &none).unwrap().shared().map(drop).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);

@@ -35,19 +35,20 @@ pub(super) fn check(reader: &mut ForecastReader) {
 }
 
 /// Derived windows of 24 steps, one every 6, out of 4000, and dense ones in step with them.
-fn store() -> Store {
-    let store = Store::memory().unwrap();
+fn store() -> (tempfile::TempDir, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(folder.path().join("s.nc"), &CreateOptions::default()).unwrap();
     for k in 0..4 {
         derive(&store, k, &pattern(DType::F64, vec![4002], k as u64), 24, 6);
     }
     let count = (4002 - 24) / 6 + 1;
     store.add(&dense(9, windows(24, 6, count), &pattern(DType::F64, vec![24, count], 9))).unwrap();
-    store
+    (folder, store)
 }
 
 #[test]
 fn a_sweep_inflates_every_chunk_once_in_either_direction() {
-    let store = store();
+    let (_folder, store) = store();
     let mut reader = ForecastReader::build(&store, &deterministic()).unwrap();
     reader.set_readahead(0);
     let n = reader.len();
@@ -64,7 +65,7 @@ fn a_sweep_inflates_every_chunk_once_in_either_direction() {
 
 #[test]
 fn a_removed_forecast_and_a_closed_store_are_errors() {
-    let store = store();
+    let (_folder, store) = store();
     let mut reader = ForecastReader::build(&store, &deterministic()).unwrap();
     let shared = reader.shared().unwrap();
     assert_eq!(read(&shared, 3), read_alone(&mut reader, 3));
