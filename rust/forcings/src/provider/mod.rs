@@ -5,6 +5,7 @@
 
 mod axis;
 mod cadence;
+mod checks;
 mod columns;
 mod files;
 mod forecast_source;

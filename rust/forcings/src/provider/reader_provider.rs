@@ -1,7 +1,7 @@
 //! The provider over a reader of a store.
 
 use super::cadence::tick_at;
-use super::files::already_selected;
+use super::checks::already_selected;
 use super::forecast_source::ForecastSource;
 use super::series_source::SeriesSource;
 use super::Sampler;

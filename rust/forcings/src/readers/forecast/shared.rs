@@ -121,8 +121,8 @@ impl SharedPlan {
             track.into_windows().into_iter().map(move |(steps, packed)| SharedTrack::new(packed, steps, stride))
         });
         let dense = dense.into_iter().flat_map(|dense| dense.into_blocks()).map(|(blocks, at)| {
-            let kept = Kept::new(1, blocks.bytes());
-            SharedDense { blocks, kept, at }
+            // The block of a window, and one for a window read beside it.
+            SharedDense { blocks, kept: Kept::new(2), at }
         });
         Ok(SharedPlan { stamp: stamp.into(), tracks: tracks.collect(), dense: dense.collect(), whole })
     }

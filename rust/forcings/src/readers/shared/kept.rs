@@ -6,11 +6,6 @@ use parking_lot::{Mutex, RwLock, RwLockWriteGuard};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Bytes that a source may keep beyond what its reads need.
-const SPARE_BYTES: usize = 1 << 20;
-/// Units that it may keep beyond that.
-const SPARE_UNITS: usize = 8;
-
 /// What was decoded of one source.
 pub(in crate::readers) struct Kept {
     /// Units that are kept.
@@ -28,10 +23,9 @@ struct Unit {
 }
 
 impl Kept {
-    /// Keeps as many units as one read needs, and one more for a read beside it; small ones also beyond that.
-    pub(in crate::readers) fn new(needed: usize, unit_bytes: usize) -> Self {
-        let spare = (SPARE_BYTES / unit_bytes.max(1)).min(SPARE_UNITS);
-        Kept { room: needed + spare.max(1), units: Mutex::default(), idle: Mutex::default() }
+    /// Keeps `room` units: what one read needs, and one more at least for a read beside it.
+    pub(in crate::readers) fn new(room: usize) -> Self {
+        Kept { room, units: Mutex::default(), idle: Mutex::default() }
     }
 
     /// Calls `work` with unit `number`, which `decode` makes if it is not kept.
@@ -97,19 +91,17 @@ mod tests {
 
     #[test]
     fn the_units_used_last_are_kept_and_no_more() {
-        let (kept, mut decoded) = (Kept::new(2, SPARE_BYTES), Vec::new());
+        let (kept, mut decoded) = (Kept::new(3), Vec::new());
         for number in [0, 1, 2, 0, 2, 3, 0, 1] {
             assert_eq!(get(&kept, number, &mut decoded), number as u8);
         }
         assert_eq!(decoded, [0, 1, 2, 3, 1]);
         assert_eq!(kept.units.lock().len(), 3);
-        assert_eq!(Kept::new(1, 2 * SPARE_BYTES).room, 2);
-        assert_eq!(Kept::new(5, 0).room, 5 + SPARE_UNITS);
     }
 
     #[test]
     fn what_failed_is_decoded_again() {
-        let (kept, mut decoded) = (Kept::new(1, 1), Vec::new());
+        let (kept, mut decoded) = (Kept::new(1), Vec::new());
         let failing = kept.with(7, |_| Err(Error::invalid("no")), |_| ());
         assert_eq!(failing.unwrap_err().to_string(), Error::invalid("no").to_string());
         assert_eq!((get(&kept, 7, &mut decoded), decoded), (7, vec![7]));
@@ -117,7 +109,7 @@ mod tests {
 
     #[test]
     fn threads_that_ask_for_one_unit_decode_it_once() {
-        let (kept, count, start) = (Kept::new(1, 1), AtomicUsize::new(0), Barrier::new(8));
+        let (kept, count, start) = (Kept::new(2), AtomicUsize::new(0), Barrier::new(8));
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| {

@@ -13,6 +13,11 @@ use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Bytes of bands that a dataset may keep for reads beside each other, beyond those of one read.
+const SPARE_BYTES: usize = 1 << 20;
+/// Bands that it may keep so.
+const SPARE_BANDS: usize = 8;
+
 /// Some columns of a dataset.
 pub(in crate::readers) struct SharedColumns {
     packed: Packed,
@@ -59,7 +64,7 @@ impl SharedColumns {
         let state = self.packed.dataset.state.read();
         let dataset = self.packed.rows(source, &state)?;
         let plan = || match self.packed.holds(&state) {
-            true => SharedRows::new(&dataset, self.packed.cells(), self.span, tools).map(Some),
+            true => SharedRows::new(&dataset, self.packed.cells(), self.span, SPARE_BYTES, tools).map(Some),
             false => Ok(None),
         };
         let Some(shared) = self.rows.get(state.generation, plan)? else { return Ok(false) };
@@ -85,7 +90,8 @@ impl SharedVariable {
         tools: &mut Tools,
     ) -> Result<()> {
         let dataset = self.stored.rows(source);
-        let plan = || SharedRows::new(&dataset, self.stored.cells(), 1, tools).map(Some);
+        // There may be very many variables.
+        let plan = || SharedRows::new(&dataset, self.stored.cells(), 1, 0, tools).map(Some);
         // Where such a variable lies never changes.
         match self.rows.get(0, plan)? {
             Some(shared) => shared.read(&dataset, row..row + 1, 0, out, tools),
@@ -107,10 +113,12 @@ impl Homed for SharedVariable {
 }
 
 impl SharedRows {
-    fn new(dataset: &RowSource, cells: &[Cell], span: u64, tools: &mut Tools) -> Result<Self> {
+    /// Keeps the bands that `span` rows touch, and one more, or as many as `spare_bytes` hold.
+    fn new(dataset: &RowSource, cells: &[Cell], span: u64, spare_bytes: usize, tools: &mut Tools) -> Result<Self> {
         let bands = Bands::new(dataset, cells, &mut tools.bench.scratch)?;
-        let needed = (span.saturating_sub(1).div_ceil(bands.height()) + 1).min(bands.count().max(1));
-        let kept = Kept::new(usize::try_from(needed).unwrap_or(usize::MAX / 2), bands.bytes());
+        let needed = (span.saturating_sub(1).div_ceil(bands.height()) + 1).min(bands.count());
+        let spare = (spare_bytes / bands.bytes().max(1)).clamp(1, SPARE_BANDS);
+        let kept = Kept::new(needed as usize + spare);
         Ok(SharedRows { bands, kept })
     }
 
