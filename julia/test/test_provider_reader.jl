@@ -37,7 +37,7 @@ prices(f) = StaticReader(f.store; name = "price", resolution = 3f.step)
     @test data["name"] == fill("load", 3)
     @test Forcings.variables(data) == ["values"]
     @test Forcings.coords(data) == ["id", "owner_id", "owner", "name"]
-    @test Forcings.dims(data["values"]) == ("column",) || Forcings.dims(data["values"]) == ["column"]
+    @test collect(Forcings.dims(data["values"])) == ["column"]
     about = Forcings.attributes(data["values"])
     @test (about["units"], about["series_type"]) == ("MW", "SingleTimeSeries")
     @test sum(data["values"]["column" => 2:3]) == sum(data["values"][2:3])
@@ -160,7 +160,11 @@ end
     rest = Provider(loads(f))
     close(f.store)
     @test refuses(() -> sample_at(rest, t), Forcings.ClosedError, "store")
-    @test refuses(() -> Provider(StaticReader(memory_store(); resolution = Hour(1))), Forcings.NotFoundError, "matched no")
+    @test refuses(
+        () -> Provider(StaticReader(memory_store(); resolution = Hour(1))),
+        Forcings.NotFoundError,
+        "matched no",
+    )
 end
 
 @testset "what is closed first does not matter" begin
