@@ -142,6 +142,13 @@ end
         start!(group, :forward)
         @test take!(group, 1)["some"].data["owner_id"] == [5, 1]
     end
+    parts = [DimWindow("column" => (0, 2)), DimWindow("column" => (2, 5))]
+    PrefetchGroup(Dict("load" => provider); windows = parts) do group
+        start!(group, :reverse)
+        first, second = take!(group, 12)["load"].data
+        @test vcat(first["values"], second["values"]) == sample_at(provider, boundaries(group)[12])["values"]
+    end
+    @test refuses(() -> PrefetchGroup(Dict("some" => some); windows = parts), Forcings.SelectionError, "already")
 end
 
 @testset "a store that changes, and one that is closed" begin

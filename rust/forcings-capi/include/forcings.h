@@ -628,9 +628,9 @@ int32_t forcings_sample_members(const struct ForcingsSample *sample,
                                 double *out_time);
 
 // One variable or coordinate of a dataset. `out_found` receives 0 if there is none of that name; otherwise 1, and
-// `out_type` the element type (0 `double`, 1 `float`, 2 `int64_t`, 3 `int32_t`, 4 `uint64_t`, 5 bytes 0 or 1, 6 texts), `out_rank` and
-// `out_shape` the extents, slowest first, `out_values` the elements (null for texts, see `forcings_sample_strings`).
-// The pointers live as long as the sample.
+// `out_type` the element type (0 `double`, 1 `float`, 2 `int64_t`, 3 `int32_t`, 4 `uint64_t`, 5 bytes 0 or 1, 6 texts),
+// `out_rank` and `out_shape` the extents, slowest first, `out_values` the elements (null for texts, see
+// `forcings_sample_strings`). The pointers live as long as the sample.
 int32_t forcings_sample_field(const struct ForcingsSample *sample,
                               uint64_t dataset,
                               const uint8_t *name,
