@@ -4,7 +4,7 @@ on native threads, forward and backward in time.
 
 - [`create_store`](@ref), [`add!`](@ref), [`list_series`](@ref): a store of time series in two files
 - [`StaticReader`](@ref), [`ForecastReader`](@ref): every series' value or window at an instant, in buffers that are reused
-- [`Provider`](@ref), [`sample_at`](@ref): gridded files as data at a time
+- [`Provider`](@ref), [`sample_at`](@ref): gridded files, or the series of a reader, as data at a time
 - [`Cache`](@ref): files behind URLs, fetched once for all processes
 - [`PrefetchGroup`](@ref), [`take!`](@ref take!(::PrefetchGroup, ::Integer)): the coming epochs of many providers
 - [`Forcings.EpochFeed`](@ref), [`Forcings.revolve`](@ref): for integrators with callbacks, for adjoints with few states

@@ -190,6 +190,7 @@ end
     out_provider::Ptr{UInt64},
     out_job::Ptr{UInt64},
 )::Int32
+@foreign forcings_provider_from_reader(reader::UInt64, out_provider::Ptr{UInt64}, out_job::Ptr{UInt64})::Int32
 @foreign forcings_provider_close(provider::UInt64)::Int32
 @foreign forcings_provider_times(
     provider::UInt64,

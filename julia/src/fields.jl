@@ -59,7 +59,6 @@ struct Dataset
     member::Int
 end
 
-const FIELD_TYPES = Dict{Int32, DataType}(0 => Float64, 1 => Float32, 2 => Int64, 3 => Int32, 5 => Bool)
 const STRING_FIELD = 6
 
 check_open(owner::SampleOwner) = owner.held.isopen ? nothing : throw_released()
@@ -119,7 +118,7 @@ function find_field(data::Dataset, name)
         if type[] == STRING_FIELD
             reshape(texts(data, text), extents)
         else
-            wrap_field(FIELD_TYPES[type[]], start[], extents, data, text)
+            wrap_field(STORED_TYPES[type[] + 1], start[], extents, data, text)
         end
     end
 end

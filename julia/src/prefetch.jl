@@ -7,8 +7,8 @@
 Decodes the coming epochs of several providers ahead of their consumer. The union of the members' refresh times gives the
 epochs: epoch `k` begins at `boundaries(group)[k]`.
 
-- `members`: a dictionary from names to [`Provider`](@ref)s with refresh times, or to objects of a type of your own that
-  answers like one ([`Forcings.anchor`](@ref) tells how)
+- `members`: a dictionary from names to [`Provider`](@ref)s with refresh times, of files or of readers, or to objects of a
+  type of your own that answers like one ([`Forcings.anchor`](@ref) tells how)
 - `depth`: how many epochs are decoded or being decoded ahead. `:auto` takes as many as it needs not to make you wait, and
   no more, within `max_bytes`, which has to be given
 - `max_bytes`: an upper bound for their bytes; an epoch that is larger is decoded alone
@@ -55,8 +55,10 @@ mutable struct PrefetchGroup{T} <: Managed
     host::Union{Host, Nothing}
     # The most deliveries that may be alive before the collector is asked to find those that nobody uses.
     alive_limit::Int
-    function PrefetchGroup{T}(handle::UInt64, keys, depth, workers, inline, windows, host) where {T}
-        return manage(new{T}(handle, keys, depth, workers, inline, windows, host, USUAL_ALIVE))
+    # Those of its members, which are open as long as it is in use.
+    stores::Vector{Store}
+    function PrefetchGroup{T}(handle::UInt64, keys, depth, workers, inline, windows, host, stores) where {T}
+        return manage(new{T}(handle, keys, depth, workers, inline, windows, host, USUAL_ALIVE, stores))
     end
 end
 
@@ -112,7 +114,8 @@ function PrefetchGroup(
     end
     T = host !== nothing ? Any : windows === nothing ? Dataset : Vector{Dataset}
     number = windows === nothing ? nothing : length(windows)
-    return PrefetchGroup{T}(group[], map(m -> m.key, list), depth, workers, inline, number, host)
+    stores = Store[m.provider.store for m in list if m.provider isa Provider && m.provider.store !== nothing]
+    return PrefetchGroup{T}(group[], map(m -> m.key, list), depth, workers, inline, number, host, stores)
 end
 
 function check_depth(depth, max_bytes)

@@ -1,4 +1,4 @@
-# Providers: gridded files as data at a time.
+# Providers: data at a time, of gridded files or of the series of a store.
 
 """
     Provider(source; format = "netcdf", times, time_dim, records_per_sample = 1, variables, select, group,
@@ -55,7 +55,10 @@ sample_at(p, refresh_times(p)[1])["uwnd"]
 mutable struct Provider <: Managed
     handle::UInt64
     files::Vector{String}
-    Provider(handle::UInt64, files) = manage(new(handle, files))
+    # What it has series of, and the store, which is open as long as it is in use.
+    series::String
+    store::Union{Store, Nothing}
+    Provider(handle::UInt64, files, series = "", store = nothing) = manage(new(handle, files, series, store))
 end
 
 function Provider(
@@ -101,6 +104,49 @@ function Provider(
     handle = Ref{UInt64}(0)
     GC.@preserve options cache background(job -> forcings_provider_open(options, sizeof(options), handle, job))
     return Provider(handle[], files)
+end
+
+"""
+    Provider(reader::StaticReader)
+    Provider(reader::ForecastReader)
+
+The series of a reader as data at a time, so that one [`PrefetchGroup`](@ref) takes them beside files. The refresh times
+are the instants of the reader's timeline as seconds since 1970 (faces of wall clocks as they stand); of a
+[`ForecastReader`](@ref), the starts of its windows. As for files, the data of the last time at or before `t` are in force,
+also behind the last.
+
+A sample has the variable `values`, whose last dimension is `column`: one for each series, in the reader's order. Before it
+are the dimensions of an element, `element1` the last of them. For forecasts there are also `step`, next to the elements,
+and `percentile` or `scenario` next to `column`; a forecast that shares its values with others has a column of its own.
+
+- `data["id"]`, `data["owner_id"]`, `data["owner"]`, `data["name"]`: the coordinates of the columns
+- `data["step"]`: the seconds since the start of the window; `data["percentile"]`, if all forecasts have the same
+- `Forcings.attributes(data["values"])`: what all series have in common, of `series_type`, `resolution`, `units`, and each
+  feature as `feature_KEY`
+
+`Forcings.fileorder(data["values"])` has the dimensions of [`values(reader, group)`](@ref values(::Forcings.Reader, ::Integer)).
+If the reader has several groups ([`Forcings.groups`](@ref)), or forecasts several types or sizes of windows, there is a
+variable for each, and every name says which, as in `values_float64_2x3` and `column_float64_2x3`: the type, and the sizes
+in the library's order.
+
+It uses none of the reader's buffers and may be sampled from any number of tasks; the reader may be read on, or closed. A
+series that is removed from the store, and a closed store, are the errors of [`readstep!`](@ref). So is a step function
+that has no value yet. `with_window` takes windows by position; all columns are read, since a chunk has many of them.
+
+Throws `Forcings.NotFoundError` for a reader over nothing, `Forcings.ClosedError`.
+
+```julia
+store = memory_store()
+add!(store, [(Owner(bus, "Bus"), SingleTimeSeries("load", DateTime(2030), Hour(1), rand(24))) for bus in 1:3])
+loads = Provider(StaticReader(store; name = "load", resolution = Hour(1)))
+data = sample_at(loads, DateTime(2030, 1, 1, 12))
+Dict(zip(data["owner_id"], data["values"]))
+```
+"""
+function Provider(reader::Reader)
+    handle = Ref{UInt64}(0)
+    background(job -> forcings_provider_from_reader(reader, handle, job))
+    return Provider(handle[], String[], string(reader.type, ": ", contents_of(reader)), reader.store)
 end
 
 const PROVIDER_OPTIONS = "format, times, time_dim, records_per_sample, variables, select, group, eltype, threads, cache, " *
@@ -186,7 +232,7 @@ end
 """
     materialize(provider; select = nothing) -> Forcings.Dataset
 
-The data of a provider whose data do not change with time ([`refresh_times`](@ref) is empty). `select` is that of
+The data of a provider over files whose data do not change with time ([`refresh_times`](@ref) is empty). `select` is that of
 [`refresh`](@ref).
 
 Throws `Forcings.InvalidParameterError` for one whose data do.

@@ -19,7 +19,7 @@ sample_at(part, refresh_times(part)[1])["uwnd"]     # 2 × 2
 function with_window(p::Provider, window)
     text, handle = json(window_object(window)), Ref{UInt64}(0)
     check(forcings_provider_with_window(p, text, sizeof(text), handle))
-    return Provider(handle[], p.files)
+    return Provider(handle[], p.files, p.series, p.store)
 end
 
 """

@@ -42,6 +42,7 @@ end
 const LATEST = 2.5e11
 
 function files_of(p)
+    p.store === nothing || return p.series
     return length(p.files) == 1 ? repr(basename(p.files[1])) : count_of(length(p.files), "file")
 end
 

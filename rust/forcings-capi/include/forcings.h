@@ -445,6 +445,13 @@ int32_t forcings_provider_open(const uint8_t *options,
                                uint64_t *out_provider,
                                uint64_t *out_job);
 
+// A provider over the series of a reader, of either kind: its refresh times are the instants of the reader's timeline, or
+// the starts of the windows, in seconds since 1970. It uses none of the reader's buffers, and the reader may be closed.
+// See `out_job` above.
+int32_t forcings_provider_from_reader(uint64_t reader,
+                                      uint64_t *out_provider,
+                                      uint64_t *out_job);
+
 // Closes a provider. What was made from it stays valid.
 int32_t forcings_provider_close(uint64_t provider);
 
@@ -621,9 +628,9 @@ int32_t forcings_sample_members(const struct ForcingsSample *sample,
                                 double *out_time);
 
 // One variable or coordinate of a dataset. `out_found` receives 0 if there is none of that name; otherwise 1, and
-// `out_type` the element type (0 `double`, 1 `float`, 2 `int64_t`, 3 `int32_t`, 5 bytes 0 or 1, 6 texts), `out_rank` and
-// `out_shape` the extents, slowest first, `out_values` the elements (null for texts, see `forcings_sample_strings`).
-// The pointers live as long as the sample.
+// `out_type` the element type (0 `double`, 1 `float`, 2 `int64_t`, 3 `int32_t`, 4 `uint64_t`, 5 bytes 0 or 1, 6 texts),
+// `out_rank` and `out_shape` the extents, slowest first, `out_values` the elements (null for texts, see
+// `forcings_sample_strings`). The pointers live as long as the sample.
 int32_t forcings_sample_field(const struct ForcingsSample *sample,
                               uint64_t dataset,
                               const uint8_t *name,
@@ -839,7 +846,7 @@ int32_t forcings_store_transform(uint64_t store,
                                  struct ForcingsTable **out_table,
                                  uint64_t *out_job);
 
-// A provider of the same files that reads only `window`, a selection in its wire form.
+// A provider of the same files or series that gives only `window`, a selection in its wire form.
 int32_t forcings_provider_with_window(uint64_t provider,
                                       const uint8_t *window,
                                       uint64_t window_len,
@@ -858,7 +865,8 @@ int32_t forcings_provider_sample_windows_at(uint64_t provider,
 // Finds the cells whose coordinates lie in closed intervals: `names` is a JSON list of coordinates, `bounds` has a lower
 // and an upper one for each. A longitude goes east from the first to the second. The table has one row for each
 // coordinate: `dim`, and in `indices` the cells, counted from 0, unless they are those of `start` up to, not including,
-// `stop`. Opens the file of the first refresh time, and fetches it if it is behind a URL. See `out_job` above.
+// `stop`. Opens the file of the first refresh time, and fetches it if it is behind a URL;
+// a provider over a reader has no such coordinates. See `out_job` above.
 int32_t forcings_provider_coord_window(uint64_t provider,
                                        const uint8_t *names,
                                        uint64_t names_len,

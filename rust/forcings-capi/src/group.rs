@@ -125,7 +125,7 @@ pub unsafe extern "C" fn forcings_group_build(
         for (key, &member) in keys.into_iter().zip(members) {
             builder = match handle::get::<HostMember>(member) {
                 Ok(of_host) => builder.host_member(key, of_host),
-                Err(_) => builder.member(key, Arc::new(handle::get::<ProviderObject>(member)?.0.clone())),
+                Err(_) => builder.member(key, handle::get::<ProviderObject>(member)?.member()),
             };
         }
         let group = Arc::new(GroupObject(builder.build()?));

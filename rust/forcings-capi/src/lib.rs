@@ -63,9 +63,9 @@ pub use maintenance::{
     forcings_store_state, forcings_store_verify,
 };
 pub use provider::{
-    forcings_provider_close, forcings_provider_describe, forcings_provider_materialize, forcings_provider_open,
-    forcings_provider_peek, forcings_provider_prefetch, forcings_provider_refresh, forcings_provider_sample_at,
-    forcings_provider_times,
+    forcings_provider_close, forcings_provider_describe, forcings_provider_from_reader, forcings_provider_materialize,
+    forcings_provider_open, forcings_provider_peek, forcings_provider_prefetch, forcings_provider_refresh,
+    forcings_provider_sample_at, forcings_provider_times,
 };
 pub use reader::{
     forcings_buffer_release, forcings_reader_build, forcings_reader_close, forcings_reader_columns,

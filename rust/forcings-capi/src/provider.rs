@@ -1,25 +1,21 @@
-//! Providers over gridded files.
+//! Providers: over gridded files, and over readers of a store.
 
+mod object;
 #[cfg(test)]
 mod tests;
 
-use crate::handle::{self, Object};
+pub(crate) use object::{ProviderObject, NO_ANCHOR};
+
+use crate::handle;
 use crate::output::{self, Out};
 use crate::sample::ForcingsSample;
 use crate::table::ForcingsTable;
-use crate::{guard::guard, input, job};
+use crate::{guard::guard, input, job, reader};
 use forcings::dataset::{FloatType, Selection};
-use forcings::provider::{Provider, ProviderOptions, Sampler};
+use forcings::provider::{Provider, ProviderOptions};
 use forcings::Result;
 use serde::Deserialize;
 use std::sync::Arc;
-
-pub(crate) struct ProviderObject(pub(crate) Provider);
-
-impl Object for ProviderObject {
-    const NOUN: &'static str = "provider";
-    const CLOSE_ORDER: u8 = 2;
-}
 
 /// `files` are the parts of one time series of records; `times` replaces their time axis; `select` is a selection in its
 /// wire form.
@@ -89,7 +85,25 @@ pub unsafe extern "C" fn forcings_provider_open(
                 name: o.name,
             };
             let open = move || Provider::open(options);
-            job::run("forcings_provider_open", out_job, open, move |provider| out.set(insert(provider)))
+            let deliver = move |provider| out.set(insert(ProviderObject::Files(provider)));
+            job::run("forcings_provider_open", out_job, open, deliver)
+        }
+    })
+}
+
+/// A provider over the series of a reader, of either kind: its refresh times are the instants of the reader's timeline, or
+/// the starts of the windows, in seconds since 1970. It uses none of the reader's buffers, and the reader may be closed.
+/// See `out_job` above.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_provider_from_reader(reader: u64, out_provider: *mut u64, out_job: *mut u64) -> i32 {
+    guard("forcings_provider_from_reader", || {
+        // SAFETY: the caller passes a writable pointer, and another one or null, as the header asks.
+        unsafe {
+            let out = Out::new("out_provider", out_provider)?;
+            let reader = reader::get(reader)?;
+            let make = move || reader.provider();
+            let deliver = move |provider| out.set(insert(ProviderObject::Reader(provider)));
+            job::run("forcings_provider_from_reader", out_job, make, deliver)
         }
     })
 }
@@ -112,7 +126,7 @@ pub unsafe extern "C" fn forcings_provider_times(
         // SAFETY: the caller passes writable pointers, the first with room for `capacity` numbers.
         unsafe {
             let count = Out::new("out_count", out_count)?;
-            output::fill("out_times", get(provider)?.0.refresh_times(), out_times, capacity, &count)
+            output::fill("out_times", get(provider)?.sampler().refresh_times(), out_times, capacity, &count)
         }
     })
 }
@@ -125,9 +139,9 @@ pub unsafe extern "C" fn forcings_provider_describe(provider: u64, out_table: *m
         let out = unsafe { Out::new("out_table", out_table) }?;
         let provider = get(provider)?;
         let table = ForcingsTable::new(1)
-            .texts("calendar", std::iter::once(Sampler::calendar(&provider.0)))
-            .bools("is_const", std::iter::once(Some(provider.0.is_const())))
-            .bools("supports_selection", std::iter::once(Some(provider.0.supports_selection())));
+            .texts("calendar", std::iter::once(provider.sampler().calendar()))
+            .bools("is_const", std::iter::once(Some(provider.is_const())))
+            .bools("supports_selection", std::iter::once(Some(provider.supports_selection())));
         out.set(table.into_raw());
         Ok(())
     })
@@ -144,7 +158,7 @@ pub unsafe extern "C" fn forcings_provider_sample_at(
     // SAFETY: the caller passes a writable pointer, and another one or null, as the header asks.
     unsafe {
         decode("forcings_provider_sample_at", provider, out_sample, out_job, move |p| {
-            Ok(ForcingsSample::single(Arc::new(p.sample_at(t)?), anchor(p, t)?))
+            Ok(ForcingsSample::single(Arc::new(p.sampler().sample_at(t)?), p.anchor(t)?))
         })
     }
 }
@@ -160,7 +174,7 @@ pub unsafe extern "C" fn forcings_provider_refresh(
     // SAFETY: as above.
     unsafe {
         decode("forcings_provider_refresh", provider, out_sample, out_job, move |p| {
-            Ok(ForcingsSample::single(p.refresh(t)?, anchor(p, t)?))
+            Ok(ForcingsSample::single(p.refresh(t)?, p.anchor(t)?))
         })
     }
 }
@@ -183,8 +197,8 @@ pub unsafe extern "C" fn forcings_provider_peek(
             let select = Selection::from_json(input::text("select", select, select_len)?)?;
             let provider = get(provider)?;
             let peek = move || {
-                let data = provider.0.peek(t, &select)?;
-                Ok(ForcingsSample::single(Arc::new(data), anchor(&provider.0, t)?))
+                let data = provider.peek(t, &select)?;
+                Ok(ForcingsSample::single(Arc::new(data), provider.anchor(t)?))
             };
             job::run("forcings_provider_peek", out_job, peek, move |sample| out.set(sample.into_raw()))
         }
@@ -221,7 +235,7 @@ pub unsafe extern "C" fn forcings_provider_prefetch(
         unsafe {
             let out = Out::new("out_files", out_files)?;
             let provider = get(provider)?;
-            let fetch = move || provider.0.prefetch(from, to);
+            let fetch = move || provider.prefetch(from, to);
             job::run("forcings_provider_prefetch", out_job, fetch, move |files| out.set(files as u64))
         }
     })
@@ -236,32 +250,20 @@ unsafe fn decode(
     provider: u64,
     out_sample: *mut *mut ForcingsSample,
     out_job: *mut u64,
-    call: impl FnOnce(&Provider) -> Result<ForcingsSample> + Send + 'static,
+    call: impl FnOnce(&ProviderObject) -> Result<ForcingsSample> + Send + 'static,
 ) -> i32 {
     guard(operation, || {
         // SAFETY: the caller's promise.
         unsafe {
             let out = Out::new("out_sample", out_sample)?;
             let provider = get(provider)?;
-            job::run(operation, out_job, move || call(&provider.0), move |sample| out.set(sample.into_raw()))
+            job::run(operation, out_job, move || call(&provider), move |sample| out.set(sample.into_raw()))
         }
     })
 }
 
-/// The anchor of data that do not depend on time.
-pub(crate) const NO_ANCHOR: f64 = 0.0;
-
-/// The anchor of a sample.
-pub(crate) fn anchor(provider: &Provider, t: f64) -> Result<f64> {
-    if provider.is_const() {
-        Ok(NO_ANCHOR)
-    } else {
-        provider.anchor(t)
-    }
-}
-
-pub(crate) fn insert(provider: Provider) -> u64 {
-    handle::insert(Arc::new(ProviderObject(provider)))
+pub(crate) fn insert(provider: ProviderObject) -> u64 {
+    handle::insert(Arc::new(provider))
 }
 
 pub(crate) fn get(provider: u64) -> Result<Arc<ProviderObject>> {

@@ -7,6 +7,7 @@ use crate::store;
 use crate::table::ForcingsTable;
 use crate::wire::{BoundObject, FilterObject};
 use crate::{guard::guard, input, job, listing};
+use forcings::provider::ReaderProvider;
 use forcings::readers::{ForecastReader, StaticReader, StaticReaderOptions, DEFAULT_READAHEAD};
 use forcings::series::{SeriesType, TimeReference};
 use forcings::store::Store;
@@ -282,10 +283,29 @@ pub(crate) unsafe fn table(
 /// # Errors
 /// Those of the handle and of `body`.
 pub(crate) fn with<R>(reader: u64, body: impl FnOnce(&mut Reader) -> Result<R>) -> Result<R> {
-    handle::get::<ReaderObject>(reader)?.reader.with(body)
+    get(reader)?.reader.with(body)
+}
+
+/// The reader that `handle` names.
+///
+/// # Errors
+/// Those of the handle.
+pub(crate) fn get(reader: u64) -> Result<Arc<ReaderObject>> {
+    handle::get(reader)
 }
 
 impl ReaderObject {
+    /// A provider over its series.
+    ///
+    /// # Errors
+    /// Those of [`ReaderProvider`].
+    pub(crate) fn provider(&self) -> Result<ReaderProvider> {
+        self.reader.with(|reader| match &reader.kind {
+            Kind::Static(reader) => ReaderProvider::of_series(reader),
+            Kind::Forecast(reader) => ReaderProvider::of_forecasts(reader),
+        })
+    }
+
     fn new(kind: Kind) -> Self {
         ReaderObject { reader: Arc::new(Exclusive::new("reader", Reader { kind, filled: false })) }
     }

@@ -148,9 +148,9 @@ pub unsafe extern "C" fn forcings_sample_members(
 }
 
 /// One variable or coordinate of a dataset. `out_found` receives 0 if there is none of that name; otherwise 1, and
-/// `out_type` the element type (0 `double`, 1 `float`, 2 `int64_t`, 3 `int32_t`, 5 bytes 0 or 1, 6 texts), `out_rank` and
-/// `out_shape` the extents, slowest first, `out_values` the elements (null for texts, see `forcings_sample_strings`).
-/// The pointers live as long as the sample.
+/// `out_type` the element type (0 `double`, 1 `float`, 2 `int64_t`, 3 `int32_t`, 4 `uint64_t`, 5 bytes 0 or 1, 6 texts),
+/// `out_rank` and `out_shape` the extents, slowest first, `out_values` the elements (null for texts, see
+/// `forcings_sample_strings`). The pointers live as long as the sample.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_sample_field(
     sample: *const ForcingsSample,
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn forcings_sample_names(
     // SAFETY: the caller passes a writable pointer and a sample that is not given back; the name is empty.
     unsafe {
         table("forcings_sample_names", sample, dataset, (std::ptr::null(), 0), out_table, |data, _| {
-            let all = || data.variables.iter().map(|f| (f, false)).chain(data.coords.iter().map(|f| (f, true)));
+            let all = || data.variables.iter().map(|f| (f, false)).chain(data.coords.iter().map(|f| (&**f, true)));
             Ok(ForcingsTable::new(data.variables.len() + data.coords.len())
                 .texts("name", all().map(|(field, _)| Some(&*field.name)))
                 .bools("is_coord", all().map(|(_, is_coord)| Some(is_coord))))
@@ -311,6 +311,7 @@ fn start(values: &Values) -> *const c_void {
         Values::F32(v) => v.as_ptr().cast(),
         Values::I64(v) => v.as_ptr().cast(),
         Values::I32(v) => v.as_ptr().cast(),
+        Values::U64(v) => v.as_ptr().cast(),
         Values::Bool(v) => v.as_ptr().cast(),
         Values::String(_) => std::ptr::null(),
     }

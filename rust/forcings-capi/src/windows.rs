@@ -1,7 +1,7 @@
 //! Windows of providers: binding one, sampling several at once, and finding one by coordinate values.
 
 use crate::output::Out;
-use crate::provider::{anchor, get, insert, NO_ANCHOR};
+use crate::provider::{get, insert, NO_ANCHOR};
 use crate::sample::ForcingsSample;
 use crate::table::ForcingsTable;
 use crate::{guard::guard, input, job};
@@ -9,7 +9,7 @@ use forcings::dataset::{AxisSelect, CoordWindow, DimWindow, Selection};
 use forcings::{Error, Result};
 use std::sync::Arc;
 
-/// A provider of the same files that reads only `window`, a selection in its wire form.
+/// A provider of the same files or series that gives only `window`, a selection in its wire form.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_provider_with_window(
     provider: u64,
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn forcings_provider_with_window(
         let (out, window) =
             unsafe { (Out::new("out_provider", out_provider)?, input::text("window", window, window_len)?) };
         let window = Selection::from_json(window)?;
-        out.set(insert(get(provider)?.0.with_window(window)?));
+        out.set(insert(get(provider)?.with_window(window)?));
         Ok(())
     })
 }
@@ -50,8 +50,9 @@ pub unsafe extern "C" fn forcings_provider_sample_windows_at(
         let windows: Vec<Selection> = list.iter().map(Selection::from_value).collect::<Result<_>>()?;
         let provider = get(provider)?;
         let decode = move || {
-            let members = provider.0.sample_windows_at(t, &windows)?.into_iter().map(Arc::new).collect::<Vec<_>>();
-            let anchor = if members.is_empty() { NO_ANCHOR } else { anchor(&provider.0, t)? };
+            let members =
+                provider.sampler().sample_windows_at(t, &windows)?.into_iter().map(Arc::new).collect::<Vec<_>>();
+            let anchor = if members.is_empty() { NO_ANCHOR } else { provider.anchor(t)? };
             Ok(ForcingsSample::several(members, anchor))
         };
         // SAFETY: the caller passes null or a writable pointer, as the header asks.
@@ -64,7 +65,8 @@ pub unsafe extern "C" fn forcings_provider_sample_windows_at(
 /// Finds the cells whose coordinates lie in closed intervals: `names` is a JSON list of coordinates, `bounds` has a lower
 /// and an upper one for each. A longitude goes east from the first to the second. The table has one row for each
 /// coordinate: `dim`, and in `indices` the cells, counted from 0, unless they are those of `start` up to, not including,
-/// `stop`. Opens the file of the first refresh time, and fetches it if it is behind a URL. See `out_job` above.
+/// `stop`. Opens the file of the first refresh time, and fetches it if it is behind a URL;
+/// a provider over a reader has no such coordinates. See `out_job` above.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_provider_coord_window(
     provider: u64,
@@ -90,7 +92,7 @@ pub unsafe extern "C" fn forcings_provider_coord_window(
         let pairs = names.into_iter().zip(bounds.chunks_exact(2));
         let window = pairs.fold(CoordWindow::new(), |window, (name, b)| window.between(name, b[0], b[1]));
         let provider = get(provider)?;
-        let find = move || provider.0.coord_window(&window);
+        let find = move || provider.coord_window(&window);
         // SAFETY: the caller passes null or a writable pointer, as the header asks.
         unsafe {
             job::run("forcings_provider_coord_window", out_job, find, move |window| out.set(cells(&window).into_raw()))

@@ -86,14 +86,14 @@ struct Elements {
 
 impl Elements {
     fn dataset(&mut self, data: &Dataset) -> Result<Value> {
-        let mut fields = |fields: &[Field]| -> Result<Value> {
+        let mut fields = |fields: &mut dyn Iterator<Item = &Field>| -> Result<Value> {
             let field = |f: &Field| Ok((f.name.to_string(), self.field(f)?));
-            Ok(Value::Object(fields.iter().map(field).collect::<Result<_>>()?))
+            Ok(Value::Object(fields.map(field).collect::<Result<_>>()?))
         };
         Ok(json!({
             "status": "decoded",
-            "variables": fields(&data.variables)?,
-            "coords": fields(&data.coords)?,
+            "variables": fields(&mut data.variables.iter())?,
+            "coords": fields(&mut data.coords.iter().map(|f| &**f))?,
             "attributes": attributes(&data.attributes),
         }))
     }
@@ -126,6 +126,7 @@ impl Elements {
             Values::F32(v) => v.iter().try_for_each(|x| put(&x.to_le_bytes()))?,
             Values::I64(v) => v.iter().try_for_each(|x| put(&x.to_le_bytes()))?,
             Values::I32(v) => v.iter().try_for_each(|x| put(&x.to_le_bytes()))?,
+            Values::U64(v) => v.iter().try_for_each(|x| put(&x.to_le_bytes()))?,
             Values::Bool(v) => put(v)?,
             Values::String(_) => return Err("texts are no numbers".into()),
         }
@@ -139,6 +140,7 @@ fn dtype(of: FieldType) -> &'static str {
         FieldType::F32 => "float32",
         FieldType::I64 => "int64",
         FieldType::I32 => "int32",
+        FieldType::U64 => "uint64",
         FieldType::Bool => "bool",
         FieldType::String => "string",
     }

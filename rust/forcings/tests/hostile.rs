@@ -29,14 +29,14 @@ fn write(path: &Path, build: impl FnOnce(&mut netcdf::FileMut)) -> Vec<u8> {
 }
 
 fn f64s<'a>(sample: &'a Dataset, name: &str) -> &'a [f64] {
-    match &sample.variables.iter().chain(&sample.coords).find(|f| *f.name == *name).unwrap().values {
+    match &sample.fields().find(|f| *f.name == *name).unwrap().values {
         Values::F64(values) => values,
         other => panic!("{name} is {:?}", other.field_type()),
     }
 }
 
 fn i32s<'a>(sample: &'a Dataset, name: &str) -> &'a [i32] {
-    match &sample.variables.iter().chain(&sample.coords).find(|f| *f.name == *name).unwrap().values {
+    match &sample.fields().find(|f| *f.name == *name).unwrap().values {
         Values::I32(values) => values,
         other => panic!("{name} is {:?}", other.field_type()),
     }

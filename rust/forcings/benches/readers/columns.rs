@@ -1,15 +1,17 @@
 //! Sweeps over static series: tall, long, wide, of vectors, over a window, and in scattered order.
 
 use crate::bare::Bare;
-use crate::support::checksum::{bits_of_bytes, Checksum};
+use crate::support::checksum::{bits_of_bytes, bits_of_f64, Checksum};
 use crate::support::{generator, median, peer, timed, Row, HOUR, START};
 use crate::PEER;
 use forcings::array::{ArrayView, DType};
+use forcings::dataset::Values;
+use forcings::provider::ReaderProvider;
 use forcings::readers::{StaticReader, StaticReaderOptions, DEFAULT_READAHEAD};
 use forcings::series::{Bound, NewSeries, Owner};
 use forcings::store::{CreateOptions, Filter, OpenOptions, Store};
 use forcings::time::UnixMillis;
-use forcings::Result;
+use forcings::{Error, Result};
 use serde_json::json;
 use std::ops::Range;
 use std::path::Path;
@@ -84,7 +86,7 @@ impl Case {
 
     fn time(&self, walk: &Walk, bare: &Bare, ours: &Path, theirs: &Path) -> Result<()> {
         let rows = walk.rows(self.steps);
-        let [mut bound, mut alone, mut ahead, mut peers]: [Vec<f64>; 4] = Default::default();
+        let [mut bound, mut alone, mut ahead, mut samples, mut peers]: [Vec<f64>; 5] = Default::default();
         for _ in 0..self.rounds {
             let (seconds, expected) = timed(|| bare.run(&rows))?;
             bound.push(seconds);
@@ -92,6 +94,11 @@ impl Case {
                 let (time, sum) = sweep(ours, walk, readahead)?;
                 assert_eq!(sum, expected, "the sweep reads the values of the bare loop");
                 seconds.push(time);
+            }
+            if walk.goals.is_some() {
+                let (time, sum) = sweep_samples(ours, walk, self.dtype)?;
+                assert_eq!(sum, expected, "samples have the values of the bare loop");
+                samples.push(time);
             }
             let mut request = json!({"operation": "static_sweep", "path": theirs, "order": walk.order.name()});
             if let Some((start, extent)) = walk.window {
@@ -108,7 +115,11 @@ impl Case {
         for (how, seconds, goals) in [
             ("one thread", alone, goals.map(|goals| goals.one_thread)),
             ("read ahead", ahead, goals.map(|goals| goals.read_ahead)),
+            ("samples of a provider", samples, None),
         ] {
+            if seconds.is_empty() {
+                continue;
+            }
             let row = Row {
                 area: "readers",
                 row: &format!("{}, {}, {how}", walk.title(), self.title()),
@@ -171,6 +182,27 @@ impl Walk {
             (order, Some((start, extent))) => format!("window of {extent} steps from {start} {}", order.name()),
         }
     }
+}
+
+/// As [`sweep`], through the samples of a provider over the reader.
+fn sweep_samples(path: &Path, walk: &Walk, dtype: DType) -> Result<(f64, String)> {
+    let filter = Filter { resolution: Some(HOUR), ..Filter::default() };
+    let (seconds, (sum, store)) = timed(|| {
+        let store = Store::open(path, &OpenOptions { read_only: true, ..OpenOptions::default() })?;
+        let provider = ReaderProvider::of_series(&StaticReader::build(&store, &filter)?)?;
+        let (times, mut sum) = (provider.refresh_times(), Checksum::default());
+        for visit in 0..times.len() {
+            let step = walk.order.step(visit, times.len());
+            let data = provider.sample_at(times[step])?;
+            match &data.variables[0].values {
+                Values::F64(values) => sum.add(step, bits_of_f64(values)),
+                _ => return Err(Error::invalid(format!("the samples are of {dtype:?}"))),
+            }
+        }
+        Ok((sum.hex(), store))
+    })?;
+    store.close()?;
+    Ok((seconds, sum))
 }
 
 /// The time to open, build and read every step, and the checksum of what was read.

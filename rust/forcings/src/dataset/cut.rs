@@ -10,6 +10,7 @@ use crate::chunks::AxisRead;
 use crate::time::cf;
 use crate::{Error, Result};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 impl Selection {
     /// The selectors by dimension, of a selection in the named form.
@@ -36,8 +37,7 @@ impl Dataset {
     /// index lies outside its dimension; a slice has step 0.
     pub fn cut(&self, window: &Selection) -> Result<Dataset> {
         let dims = window.named()?;
-        let fields = || self.variables.iter().chain(&self.coords);
-        let present = || fields().flat_map(|f| f.dims.iter().map(|d| &**d));
+        let present = || self.fields().flat_map(|f| f.dims.iter().map(|d| &**d));
         let unknown: Vec<&str> =
             dims.keys().map(String::as_str).filter(|name| !present().any(|d| d == *name)).collect();
         if !unknown.is_empty() {
@@ -49,7 +49,8 @@ impl Dataset {
             if self.is_time_axis(name) {
                 return Err(Error::Selection(narrows_time(name)));
             }
-            for (dim, extent) in fields().flat_map(|f| f.dims.iter().zip(&f.shape)).filter(|(dim, _)| ***dim == **name)
+            for (dim, extent) in
+                self.fields().flat_map(|f| f.dims.iter().zip(&f.shape)).filter(|(dim, _)| ***dim == **name)
             {
                 let len = *extent as u64;
                 let axis = positions_along(selector, name, len).map_err(Error::Selection)?;
@@ -69,15 +70,19 @@ impl Dataset {
                 Values::F32(v) => Values::F32(gather(v, shape, &picks)),
                 Values::I64(v) => Values::I64(gather(v, shape, &picks)),
                 Values::I32(v) => Values::I32(gather(v, shape, &picks)),
+                Values::U64(v) => Values::U64(gather(v, shape, &picks)),
                 Values::Bool(v) => Values::Bool(gather(v, shape, &picks)),
                 Values::String(v) => Values::String(gather(v, shape, &picks)),
             };
             let extents = picks.iter().zip(shape).map(|(p, extent)| p.count(*extent)).collect();
             Field { shape: extents, values, ..field.header() }
         };
+        // What stays whole is shared.
+        let is_whole = |f: &Field| f.dims.iter().zip(&f.shape).all(|(dim, extent)| along(dim, *extent) == Pick::All);
+        let cut_coord = |coord: &Arc<Field>| if is_whole(coord) { coord.clone() } else { field(coord).into() };
         Dataset {
             variables: self.variables.iter().map(field).collect(),
-            coords: self.coords.iter().map(field).collect(),
+            coords: self.coords.iter().map(cut_coord).collect(),
             attributes: self.attributes.clone(),
         }
     }
@@ -103,7 +108,6 @@ mod tests {
     use crate::formats::{Attribute, AttributeValue};
     use crate::ErrorKind;
     use proptest::prelude::*;
-    use std::sync::Arc;
 
     fn field(name: &str, dims: &[(&str, usize)]) -> Field {
         let shape: Vec<usize> = dims.iter().map(|(_, extent)| *extent).collect();
@@ -115,7 +119,7 @@ mod tests {
     fn example() -> Dataset {
         Dataset {
             variables: vec![field("t", &[("lat", 3), ("lon", 4)]), field("mask", &[("lon", 4)]), field("p", &[])],
-            coords: vec![field("lon", &[("lon", 4)])],
+            coords: vec![field("lon", &[("lon", 4)]).into()],
             ..Dataset::default()
         }
     }
@@ -169,7 +173,7 @@ mod tests {
         assert!(data.cut(&window("when")).is_ok());
         let units = AttributeValue::Text("hours since 1970-01-01".into());
         let units = Attribute { name: "units".into(), value: units, numeric: None };
-        data.coords = vec![Field { attributes: [units].into(), ..field("when", &[("when", 2)]) }];
+        data.coords = vec![Field { attributes: [units].into(), ..field("when", &[("when", 2)]) }.into()];
         assert!(data.cut(&window("when")).unwrap_err().to_string().contains("\"when\" is a time axis"));
         assert!(data.cut(&DimWindow::new().all("when").into()).unwrap().same_bits(&data));
         data = Dataset { variables: vec![field("v", &[("Time", 2)])], ..Dataset::default() };

@@ -12,6 +12,7 @@ use crate::chunks::AxisRead;
 use crate::formats::{Container, ElementType};
 use crate::time::cf;
 use crate::{Error, Result};
+use std::sync::Arc;
 
 /// What to decode of a file.
 #[derive(Debug, Clone, Default)]
@@ -167,7 +168,7 @@ pub(crate) fn decode_parts(
     let mut times = bracket.map(|b| b.times.clone());
     for (field, plan) in plans {
         let Some(plan) = plan else {
-            dataset.coords.extend(times.take());
+            dataset.coords.extend(times.take().map(Arc::new));
             continue;
         };
         let is_exact = field.is_coord || schema.units(field).is_some_and(|u| cf::is_time_units(&u));
@@ -181,9 +182,12 @@ pub(crate) fn decode_parts(
             values: plan.decode(eltype)?,
             attributes: field.attributes.clone(),
         };
-        if field.is_coord { &mut dataset.coords } else { &mut dataset.variables }.push(decoded);
+        match field.is_coord {
+            true => dataset.coords.push(decoded.into()),
+            false => dataset.variables.push(decoded),
+        }
     }
-    dataset.coords.extend(times);
+    dataset.coords.extend(times.map(Arc::new));
     Ok(dataset)
 }
 

@@ -14,6 +14,7 @@ pub enum FieldType {
     F32 = 1,
     I64 = 2,
     I32 = 3,
+    U64 = 4,
     Bool = 5,
     String = 6,
 }
@@ -26,6 +27,7 @@ pub enum Values {
     F32(Vec<f32>),
     I64(Vec<i64>),
     I32(Vec<i32>),
+    U64(Vec<u64>),
     Bool(Vec<u8>),
     String(Vec<String>),
 }
@@ -45,13 +47,14 @@ pub struct Field {
     pub attributes: Arc<[Attribute]>,
 }
 
-/// What one sample holds: data variables and coordinates, each in file order.
+/// What one sample holds: data variables and coordinates, each in file order. Samples may share coordinates.
 #[derive(Debug, Clone, Default)]
 pub struct Dataset {
     /// The data variables.
     pub variables: Vec<Field>,
-    /// The coordinates: one-dimensional variables named like their dimension.
-    pub coords: Vec<Field>,
+    /// The coordinates: one-dimensional variables named like their dimension, and for the columns of a store what tells
+    /// them apart.
+    pub coords: Vec<Arc<Field>>,
     /// The attributes of the file.
     pub attributes: Arc<[Attribute]>,
 }
@@ -64,6 +67,7 @@ impl Values {
             Values::F32(_) => FieldType::F32,
             Values::I64(_) => FieldType::I64,
             Values::I32(_) => FieldType::I32,
+            Values::U64(_) => FieldType::U64,
             Values::Bool(_) => FieldType::Bool,
             Values::String(_) => FieldType::String,
         }
@@ -76,6 +80,7 @@ impl Values {
             Values::F32(v) => v.len(),
             Values::I64(v) => v.len(),
             Values::I32(v) => v.len(),
+            Values::U64(v) => v.len(),
             Values::Bool(v) => v.len(),
             Values::String(v) => v.len(),
         }
@@ -93,6 +98,7 @@ impl Values {
             Values::F32(v) => v.len() * 4,
             Values::I64(v) => v.len() * 8,
             Values::I32(v) => v.len() * 4,
+            Values::U64(v) => v.len() * 8,
             Values::Bool(v) => v.len(),
             Values::String(v) => v.iter().map(String::len).sum(),
         }
@@ -109,6 +115,7 @@ impl Values {
             }
             (Values::I64(a), Values::I64(b)) => a == b,
             (Values::I32(a), Values::I32(b)) => a == b,
+            (Values::U64(a), Values::U64(b)) => a == b,
             (Values::Bool(a), Values::Bool(b)) => a == b,
             (Values::String(a), Values::String(b)) => a == b,
             _ => false,
@@ -123,6 +130,7 @@ impl Drop for Values {
             Values::F32(v) => reuse::give(take(v)),
             Values::I64(v) => reuse::give(take(v)),
             Values::I32(v) => reuse::give(take(v)),
+            Values::U64(v) => reuse::give(take(v)),
             Values::Bool(v) => reuse::give(take(v)),
             Values::String(_) => {}
         }
@@ -159,19 +167,23 @@ impl Dataset {
 
     /// The coordinate of this name.
     pub fn coord(&self, name: &str) -> Option<&Field> {
-        self.coords.iter().find(|f| &*f.name == name)
+        self.coords.iter().map(|f| &**f).find(|f| &*f.name == name)
+    }
+
+    /// The data variables, then the coordinates.
+    pub fn fields(&self) -> impl Iterator<Item = &Field> {
+        self.variables.iter().chain(self.coords.iter().map(|f| &**f))
     }
 
     /// Bytes of all elements, coordinates included: what a memory budget counts.
     pub fn byte_len(&self) -> usize {
-        self.variables.iter().chain(&self.coords).map(|f| f.values.byte_len()).sum()
+        self.fields().map(|f| f.values.byte_len()).sum()
     }
 
     /// Equality bit for bit, attributes included.
     pub fn same_bits(&self, other: &Dataset) -> bool {
-        let same = |a: &[Field], b: &[Field]| a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.same_bits(y));
-        same(&self.variables, &other.variables)
-            && same(&self.coords, &other.coords)
+        (self.variables.len(), self.coords.len()) == (other.variables.len(), other.coords.len())
+            && self.fields().zip(other.fields()).all(|(x, y)| x.same_bits(y))
             && self.attributes == other.attributes
     }
 }

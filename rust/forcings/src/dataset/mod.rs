@@ -15,6 +15,7 @@ pub(crate) mod resolve;
 pub(crate) mod reuse;
 mod schema;
 mod select;
+mod stored;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub(crate) struct Idle {
     f32: Vec<Vec<f32>>,
     i64: Vec<Vec<i64>>,
     i32: Vec<Vec<i32>>,
+    u64: Vec<Vec<u64>>,
     u8: Vec<Vec<u8>>,
 }
 
@@ -29,6 +30,7 @@ static IDLE: Mutex<Idle> = Mutex::new(Idle {
     f32: Vec::new(),
     i64: Vec::new(),
     i32: Vec::new(),
+    u64: Vec::new(),
     u8: Vec::new(),
 });
 
@@ -48,7 +50,7 @@ macro_rules! reusable {
     )*};
 }
 
-reusable!(f64, f32, i64, i32, u8);
+reusable!(f64, f32, i64, i32, u64, u8);
 
 /// A buffer of `len` elements whose content is of no meaning, if there is one of about that size.
 pub(crate) fn take<T: Reusable>(len: usize) -> Option<Vec<T>> {

@@ -78,16 +78,7 @@ impl Cadence {
     /// # Errors
     /// `OffGrid` before the first tick, `InvalidParameter` for NaN.
     pub(super) fn index_at(&self, t: f64) -> Result<usize> {
-        if t.is_nan() {
-            return Err(Error::invalid("the time is NaN"));
-        }
-        match self.ticks.partition_point(|tick| *tick <= t) {
-            0 => Err(Error::OffGrid(format!(
-                "the time {t} precedes the first refresh time {}",
-                self.ticks.first().copied().unwrap_or(f64::NAN)
-            ))),
-            behind => Ok(behind - 1),
-        }
+        tick_at(&self.ticks, t)
     }
 
     /// The time of a tick, in [`unit`](Cadence::unit).
@@ -242,6 +233,23 @@ impl Cadence {
         }
         let places = (0..pool.len()).map(|file| Place { file, record: None }).collect();
         Ok(Cadence { ticks: times.to_vec(), places, ..Cadence::default() })
+    }
+}
+
+/// The position of the last tick at or before `t`.
+///
+/// # Errors
+/// `OffGrid` before the first tick, `InvalidParameter` for NaN.
+pub(super) fn tick_at(ticks: &[f64], t: f64) -> Result<usize> {
+    if t.is_nan() {
+        return Err(Error::invalid("the time is NaN"));
+    }
+    match ticks.partition_point(|tick| *tick <= t) {
+        0 => Err(Error::OffGrid(format!(
+            "the time {t} precedes the first refresh time {}",
+            ticks.first().copied().unwrap_or(f64::NAN)
+        ))),
+        behind => Ok(behind - 1),
     }
 }
 

@@ -1,12 +1,13 @@
 //! The provider over files, local or behind URLs.
 
 use super::cadence::{Cadence, Place};
+use super::checks::{already_selected, check_steps, check_time, names_time};
 use super::options::ProviderOptions;
 use super::pool::{FilePool, Remote};
 use super::remote::{assign, name_source};
 use super::take::{no_time_dim, Take};
 use super::{windows, Sampler};
-use crate::dataset::{AxisSelect, CoordWindow, Dataset, DecodeOptions, DimWindow, Request, Selection};
+use crate::dataset::{CoordWindow, Dataset, DecodeOptions, DimWindow, Request, Selection};
 use crate::time::cf::Calendar;
 use crate::{Error, Result};
 use parking_lot::Mutex;
@@ -297,8 +298,7 @@ impl Provider {
 
     fn check_unselected(&self) -> Result<()> {
         if self.0.select.is_some() {
-            let text = "the provider has a selection already, and two do not compose; start from one without";
-            return Err(Error::Selection(text.into()));
+            return Err(already_selected());
         }
         Ok(())
     }
@@ -397,31 +397,5 @@ impl std::fmt::Debug for Provider {
             .field("times", &source.cadence.ticks.len())
             .field("select", &self.0.select)
             .finish_non_exhaustive()
-    }
-}
-
-fn check_time(select: Option<&Selection>, time_dim: Option<&str>) -> Result<()> {
-    match (select, time_dim) {
-        (Some(Selection::Named(dims)), Some(dim)) if dims.get(dim).is_some_and(|axis| *axis != AxisSelect::All) => {
-            Err(names_time(dim))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn names_time(dim: &str) -> Error {
-    Error::Selection(format!(
-        "\"{dim}\" is the time dimension of the provider; leave it out of the selection and choose records by time"
-    ))
-}
-
-/// A step of 0 would make the union of several windows endless.
-fn check_steps(window: &Selection) -> Result<()> {
-    let Selection::Named(dims) = window else { return Ok(()) };
-    match dims.iter().find(|(_, axis)| matches!(axis, AxisSelect::Slice { step: 0, .. })) {
-        Some((dim, _)) => {
-            Err(Error::Selection(format!("the slice of dimension \"{dim}\" has step 0; it must be at least 1")))
-        }
-        None => Ok(()),
     }
 }

@@ -5,9 +5,11 @@ use super::column::{ColumnInfo, Interner};
 use super::group::Group;
 use super::listed::common_reference;
 use super::options::{Request, Window};
-use super::timeline::Timeline;
+use super::plan::Plan;
+use super::timeline::{Missed, Timeline};
 use super::window::steps;
 use crate::series::{SeriesInfo, SeriesType, TimeReference};
+use crate::store::arrays::ArrayFile;
 use crate::time::{Grid, UnixMillis};
 use crate::{Error, Result};
 use std::collections::HashMap;
@@ -46,6 +48,44 @@ enum Axis {
 struct Lanes<T> {
     known: HashMap<T, u32>,
     list: Vec<T>,
+}
+
+impl Cohort {
+    /// Its series.
+    pub(super) fn columns(&self) -> impl Iterator<Item = &ColumnInfo> {
+        self.groups.iter().flat_map(Group::columns)
+    }
+
+    /// Finds every array. `readahead` is the number of bytes that are decoded ahead at most.
+    ///
+    /// # Errors
+    /// Those of [`Plan::new`].
+    pub(super) fn plan(&self, arrays: &ArrayFile, readahead: usize) -> Result<Plan> {
+        Plan::new(arrays, &self.groups, &self.timeline, readahead)
+    }
+
+    /// The row of every lane at `at`.
+    ///
+    /// # Errors
+    /// `OffGrid` when the timeline does not have the instant, naming a series that has no value yet.
+    pub(super) fn rows_at(&self, at: UnixMillis, rows: &mut [usize]) -> Result<()> {
+        self.timeline.rows_at(at, rows).map_err(|missed| self.no_value(at, missed))
+    }
+
+    fn no_value(&self, at: UnixMillis, missed: Missed) -> Error {
+        let (lane, first) = match missed {
+            Missed::Off(error) => return error,
+            Missed::Before { lane, first } => (lane, first),
+        };
+        let column =
+            self.columns().find(|column| column.lane() == lane).expect("each lane has the column it was made for");
+        Error::OffGrid(match first {
+            Some(first) => format!("{column} has no value at {at}: its first breakpoint is {first}"),
+            None => {
+                format!("{column} has no value at {at}, or ever: it has no breakpoints; leave it out of the filter")
+            }
+        })
+    }
 }
 
 impl Intake {

@@ -12,16 +12,19 @@ mod options;
 mod plan;
 mod readahead;
 mod rows;
+mod shared;
 mod static_reader;
 mod timeline;
 mod variable;
 mod window;
 
 pub use column::ColumnInfo;
+pub(crate) use forecast::SharedForecasts;
 pub use forecast::{ForecastEntry, ForecastReader, ForecastSlot, ForecastTimeline};
 pub use group::Group;
 pub use options::StaticReaderOptions;
 pub use readahead::DEFAULT_READAHEAD;
+pub(crate) use shared::SharedSeries;
 pub use static_reader::StaticReader;
 
 #[cfg(test)]

@@ -4,22 +4,24 @@
 use super::column::ColumnInfo;
 use super::columns::Columns;
 use super::group::Group;
-use super::link::Planned;
+use super::link::{Homed, Planned};
 use super::rows::Cell;
+use super::shared::{SharedColumns, SharedVariable, Tools};
 use super::timeline::Timeline;
 use super::variable::{filtered_chunks, Variable};
 use crate::array::{Array, ArrayHash};
 use crate::store::arrays::{ArrayFile, Column, PackedDataset, Place, Standalone};
 use crate::{Error, Result};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 /// The sources of all elements.
-pub(super) struct Plan {
+pub(super) struct Plan<C = Columns, V = Variable> {
     /// The array file's when every place was last known to hold.
-    stamp: u64,
-    packed: Vec<Source<Columns>>,
-    variables: Vec<Source<Variable>>,
+    stamp: AtomicU64,
+    packed: Vec<Source<C>>,
+    variables: Vec<Source<V>>,
     /// Arrays any row of which takes their only band of chunks.
     arrays: Vec<Array>,
     held: Vec<Held>,
@@ -76,7 +78,7 @@ impl Plan {
         arrays.settle()?;
         let plan = Plan {
             // Before the first look-up: what moves meanwhile is looked up again.
-            stamp: arrays.stamp(),
+            stamp: arrays.stamp().into(),
             packed: Vec::new(),
             variables: Vec::new(),
             arrays: Vec::new(),
@@ -123,27 +125,82 @@ impl Plan {
         for Source { group, lane, of } in &mut self.variables {
             of.read(&**source, rows[*lane], &mut buffers[*group])?;
         }
-        for Held { array, group, lane, at, block } in &self.held {
-            let values = self.arrays[*array as usize].bytes();
-            let start = rows[*lane as usize] * block;
-            buffers[*group as usize][*at..at + block].copy_from_slice(&values[start..start + block]);
-        }
+        self.copy_held(rows, buffers);
         Ok(true)
     }
 
+    /// The plan by which any number of threads read at once. Nothing is decoded ahead.
+    pub(super) fn into_shared(self) -> SharedPlan {
+        let Plan { stamp, packed, variables, arrays, held, inflated } = self;
+        let columns = |columns: Columns| SharedColumns::new(columns.into_packed(), 1);
+        let variable = |variable: Variable| SharedVariable::new(variable.into_stored());
+        let packed = packed.into_iter().map(|source| source.map(columns)).collect();
+        let variables = variables.into_iter().map(|source| source.map(variable)).collect();
+        Plan { stamp, packed, variables, arrays, held, inflated }
+    }
+}
+
+/// A plan that many threads read by.
+pub(super) type SharedPlan = Plan<SharedColumns, SharedVariable>;
+
+impl SharedPlan {
+    /// As [`Plan::read`].
+    ///
+    /// # Errors
+    /// As [`Plan::read`].
+    pub(super) fn read_shared(
+        &self,
+        arrays: &ArrayFile,
+        rows: &[usize],
+        buffers: &mut [Vec<u8>],
+        tools: &mut Tools,
+    ) -> Result<bool> {
+        if !self.holds(arrays) {
+            return Ok(false);
+        }
+        let source = &**arrays.source();
+        for Source { group, lane, of } in &self.packed {
+            let row = rows[*lane] as u64;
+            if !of.read(source, row..row + 1, &mut buffers[*group], tools)? {
+                return Ok(false);
+            }
+        }
+        for Source { group, lane, of } in &self.variables {
+            of.read(source, rows[*lane] as u64, &mut buffers[*group], tools)?;
+        }
+        self.copy_held(rows, buffers);
+        Ok(true)
+    }
+}
+
+impl<C: Homed, V: Homed> Plan<C, V> {
     /// Whether no dataset and no variable was put elsewhere. Single columns of a dataset are its own affair, and arrays
     /// that are held stay what they are.
-    fn holds(&mut self, arrays: &ArrayFile) -> bool {
+    fn holds(&self, arrays: &ArrayFile) -> bool {
         let stamp = arrays.stamp();
-        if self.stamp != stamp {
+        if self.stamp.load(Ordering::Acquire) != stamp {
             let holds = self.packed.iter().all(|source| source.of.is_at_home(arrays))
                 && self.variables.iter().all(|source| source.of.is_at_home(arrays));
             if !holds {
                 return false;
             }
-            self.stamp = stamp;
+            self.stamp.store(stamp, Ordering::Release);
         }
         true
+    }
+
+    fn copy_held(&self, rows: &[usize], buffers: &mut [Vec<u8>]) {
+        for Held { array, group, lane, at, block } in &self.held {
+            let values = self.arrays[*array as usize].bytes();
+            let start = rows[*lane as usize] * block;
+            buffers[*group as usize][*at..at + block].copy_from_slice(&values[start..start + block]);
+        }
+    }
+}
+
+impl<T> Source<T> {
+    fn map<U>(self, make: impl FnOnce(T) -> U) -> Source<U> {
+        Source { group: self.group, lane: self.lane, of: make(self.of) }
     }
 }
 

@@ -5,11 +5,11 @@
 mod bands;
 mod copies;
 
-pub(crate) use bands::Bands;
+pub(crate) use bands::{make_room, Bands};
 
 use super::readahead::{Ahead, Bench};
 use crate::chunks::{ByteSource, Layout};
-use crate::{Error, Result};
+use crate::Result;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -59,17 +59,10 @@ impl RowReader {
     /// `Integrity` when the dataset has no such column or a layout that packed datasets do not have, `Format` when its
     /// chunk table is damaged.
     pub(crate) fn new(dataset: &RowSource, cells: &[Cell]) -> Result<Self> {
-        let RowSource { shape, what, .. } = *dataset;
-        let columns = shape.get(1).copied().unwrap_or(0);
-        if let Some(cell) = cells.iter().find(|c| c.column as u64 >= columns) {
-            return Err(Error::Integrity(format!(
-                "{what} has {columns} columns, but column {} is asked for",
-                cell.column
-            )));
-        }
         let mut bench = Bench::default();
         let bands = Arc::new(Bands::new(dataset, cells, &mut bench.scratch)?);
-        let bytes = bands::buffer(bands.bytes(), dataset)?;
+        let mut bytes = Vec::new();
+        make_room(&mut bytes, bands.bytes(), dataset)?;
         Ok(RowReader { bands, band: None, bytes, bench, inflated: 0, ahead: None, within: 0..0 })
     }
 

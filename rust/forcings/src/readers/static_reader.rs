@@ -5,12 +5,13 @@ use super::group::Group;
 use super::link::Link;
 use super::options::StaticReaderOptions;
 use super::plan::Plan;
-use super::timeline::{Missed, Timeline};
+use super::shared::SharedSeries;
 use crate::series::{SeriesType, TimeReference};
 use crate::store::{Filter, Store};
 use crate::time::{Grid, Period, UnixMillis};
-use crate::{Error, Result};
+use crate::Result;
 use std::fmt;
+use std::sync::Arc;
 
 /// Walks the series of a filter over one timeline:
 ///
@@ -23,9 +24,7 @@ use std::fmt;
 /// the store's shared state alive, but not open.
 pub struct StaticReader {
     link: Link<Plan>,
-    timeline: Timeline,
-    reference: Option<TimeReference>,
-    groups: Vec<Group>,
+    cohort: Arc<Cohort>,
     /// One for each group.
     buffers: Vec<Vec<u8>>,
     /// The row of each lane of the timeline.
@@ -54,11 +53,11 @@ impl StaticReader {
         let mut link = Link::new(store, request.series_type);
         let mut intake = Intake::new(&request);
         store.shared().visit(&request.filter, &mut |info| intake.push(info))?;
-        let Cohort { timeline, reference, groups } = intake.finish()?;
-        let buffers = groups.iter().map(Group::buffer).collect::<Result<_>>()?;
-        link.plan(|arrays, readahead| Plan::new(arrays, &groups, &timeline, readahead))?;
-        let rows = vec![0; timeline.lanes()];
-        Ok(StaticReader { link, timeline, reference, groups, buffers, rows, filled: false })
+        let cohort = Arc::new(intake.finish()?);
+        let buffers = cohort.groups.iter().map(Group::buffer).collect::<Result<_>>()?;
+        link.plan(|arrays, readahead| cohort.plan(arrays, readahead))?;
+        let rows = vec![0; cohort.timeline.lanes()];
+        Ok(StaticReader { link, cohort, buffers, rows, filled: false })
     }
 
     /// Lets a sweep decode this many bytes ahead at most, on native threads that all readers share, from the next read on;
@@ -74,33 +73,33 @@ impl StaticReader {
 
     /// The number of instants of its timeline.
     pub fn len(&self) -> usize {
-        self.timeline.len()
+        self.cohort.timeline.len()
     }
 
     /// Whether the filter matched nothing.
     pub fn is_empty(&self) -> bool {
-        self.groups.is_empty()
+        self.cohort.groups.is_empty()
     }
 
     /// The step of the timeline; `None` for series that have none.
     pub fn resolution(&self) -> Option<Period> {
-        self.timeline.resolution()
+        self.cohort.timeline.resolution()
     }
 
     /// The timeline as a grid; `None` for series that have none.
     pub fn grid(&self) -> Option<&Grid> {
-        self.timeline.grid()
+        self.cohort.timeline.grid()
     }
 
     /// How instants are to be spelled: as all series say, as UTC where they say different things, `None` where none says
     /// anything.
     pub fn time_reference(&self) -> Option<&TimeReference> {
-        self.reference.as_ref()
+        self.cohort.reference.as_ref()
     }
 
     /// Every instant of the timeline, in order.
     pub fn timestamps(&self) -> Vec<UnixMillis> {
-        self.timeline.instants()
+        self.cohort.timeline.instants()
     }
 
     /// The instant at position `i` of the timeline.
@@ -109,7 +108,7 @@ impl StaticReader {
     /// `OffGrid` when there is none, `NotFound` when the filter matched nothing.
     pub fn timestamp_at(&self, i: usize) -> Result<UnixMillis> {
         self.check_matched()?;
-        self.timeline.at(i)
+        self.cohort.timeline.at(i)
     }
 
     /// The position of `at` on the timeline; of `PersistentTimeSeries`, of the last breakpoint that does not lie after it,
@@ -119,12 +118,12 @@ impl StaticReader {
     /// `OffGrid` when there is none, `NotFound` when the filter matched nothing.
     pub fn index_at(&self, at: UnixMillis) -> Result<usize> {
         self.check_matched()?;
-        self.timeline.index_of(at)
+        self.cohort.timeline.index_of(at)
     }
 
     /// The groups, by type code and element shape.
     pub fn groups(&self) -> &[Group] {
-        &self.groups
+        &self.cohort.groups
     }
 
     /// Fills every group's buffer with the values at `at`, which has to be an instant of the timeline; for
@@ -138,11 +137,10 @@ impl StaticReader {
     pub fn read(&mut self, at: UnixMillis) -> Result<()> {
         self.filled = false;
         self.check_matched()?;
-        self.timeline.rows_at(at, &mut self.rows).map_err(|missed| self.no_value(at, missed))?;
-        let StaticReader { link, timeline, groups, buffers, rows, .. } = self;
-        link.check_removals(|| groups.iter().flat_map(Group::columns))?;
-        let make = |arrays: &_, readahead| Plan::new(arrays, groups, timeline, readahead);
-        link.read(make, |plan, arrays| plan.read(arrays, rows, buffers))?;
+        let StaticReader { link, cohort, buffers, rows, .. } = self;
+        cohort.rows_at(at, rows)?;
+        link.origin().check_removals(|| cohort.columns())?;
+        link.read(|arrays, readahead| cohort.plan(arrays, readahead), |plan, arrays| plan.read(arrays, rows, buffers))?;
         self.filled = true;
         Ok(())
     }
@@ -172,13 +170,21 @@ impl StaticReader {
         self.link.chunks_inflated()
     }
 
+    /// What any number of threads read the same series by; it has no buffers.
+    ///
+    /// # Errors
+    /// `NotFound` when the filter matched nothing; `Closed`, and those of finding the arrays.
+    pub(crate) fn shared(&self) -> Result<SharedSeries> {
+        self.check_matched()?;
+        SharedSeries::new(self.link.origin().clone(), self.cohort.clone())
+    }
+
     /// Reads position `i` from another array file than the store's.
     #[cfg(test)]
     pub(super) fn read_from(&mut self, arrays: &crate::store::arrays::ArrayFile, i: usize) -> Result<()> {
-        let at = self.timeline.at(i)?;
-        self.timeline.rows_at(at, &mut self.rows).map_err(|missed| self.no_value(at, missed))?;
-        let StaticReader { link, timeline, groups, buffers, rows, .. } = self;
-        let make = |arrays: &_, readahead| Plan::new(arrays, groups, timeline, readahead);
+        let StaticReader { link, cohort, buffers, rows, .. } = self;
+        cohort.rows_at(cohort.timeline.at(i)?, rows)?;
+        let make = |arrays: &_, readahead| cohort.plan(arrays, readahead);
         link.read_from(arrays, make, |plan, arrays| plan.read(arrays, rows, buffers))?;
         self.filled = true;
         Ok(())
@@ -186,24 +192,9 @@ impl StaticReader {
 
     fn check_matched(&self) -> Result<()> {
         match self.is_empty() {
-            true => Err(self.link.nothing_matched()),
+            true => Err(self.link.origin().nothing_matched()),
             false => Ok(()),
         }
-    }
-
-    fn no_value(&self, at: UnixMillis, missed: Missed) -> Error {
-        let (lane, first) = match missed {
-            Missed::Off(error) => return error,
-            Missed::Before { lane, first } => (lane, first),
-        };
-        let mut columns = self.groups.iter().flat_map(Group::columns);
-        let column = columns.find(|column| column.lane() == lane).expect("each lane has the column it was made for");
-        Error::OffGrid(match first {
-            Some(first) => format!("{column} has no value at {at}: its first breakpoint is {first}"),
-            None => {
-                format!("{column} has no value at {at}, or ever: it has no breakpoints; leave it out of the filter")
-            }
-        })
     }
 }
 
@@ -215,10 +206,10 @@ const _: () = {
 impl fmt::Debug for StaticReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StaticReader")
-            .field("store", &self.link.path())
+            .field("store", &self.link.origin().path())
             .field("series_type", &self.series_type())
             .field("len", &self.len())
-            .field("columns", &self.groups.iter().map(|g| g.columns().len()).sum::<usize>())
+            .field("columns", &self.groups().iter().map(|g| g.columns().len()).sum::<usize>())
             .finish_non_exhaustive()
     }
 }

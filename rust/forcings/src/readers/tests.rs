@@ -11,6 +11,7 @@ mod ahead;
 mod concurrent;
 mod listed;
 mod property;
+mod shared;
 mod stale;
 mod windows;
 

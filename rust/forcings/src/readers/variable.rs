@@ -1,6 +1,7 @@
 //! The columns of one reader group whose array is a variable of its own that has several bands of rows: they are read
 //! band by band, as a dataset with one column.
 
+use super::link::Homed;
 use super::rows::{Cell, RowReader, RowSource};
 use crate::array::ArrayHash;
 use crate::chunks::{is_filtered, ByteSource, ChunkTable, Layout};
@@ -9,7 +10,7 @@ use crate::Result;
 use std::sync::Arc;
 
 /// A variable, and where its element goes in the group's buffer.
-pub(super) struct Variable {
+pub(super) struct Stored {
     hash: ArrayHash,
     array: Arc<Standalone>,
     /// As of a dataset: time, one column, element axes.
@@ -17,7 +18,29 @@ pub(super) struct Variable {
     shape: Vec<u64>,
     /// One for each column that has the array.
     cells: Vec<Cell>,
+}
+
+/// Reads it, for one thread at a time.
+pub(super) struct Variable {
+    stored: Stored,
     rows: Option<RowReader>,
+}
+
+impl Stored {
+    /// The variable as a dataset.
+    pub(super) fn rows<'a>(&'a self, source: &'a dyn ByteSource) -> RowSource<'a> {
+        let Stored { array, layout, shape, .. } = self;
+        RowSource { source, layout, shape, width: array.dtype.width(), what: &array.name }
+    }
+
+    pub(super) fn cells(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    /// Whether the array file still has the array in this variable.
+    pub(super) fn is_at_home(&self, arrays: &ArrayFile) -> bool {
+        matches!(arrays.find(&self.hash), Some(Place::Standalone(array)) if Arc::ptr_eq(&array, &self.array))
+    }
 }
 
 impl Variable {
@@ -38,12 +61,12 @@ impl Variable {
             _ => return None,
         };
         let shape = with_column(&array.shape);
-        Some(Variable { hash, array: array.clone(), layout, shape, cells: Vec::new(), rows: None })
+        Some(Variable { stored: Stored { hash, array: array.clone(), layout, shape, cells: Vec::new() }, rows: None })
     }
 
     /// Adds a column whose element starts at byte `at` of the group's buffer.
     pub(super) fn push(&mut self, at: usize) {
-        self.cells.push(Cell { column: 0, at });
+        self.stored.cells.push(Cell { column: 0, at });
     }
 
     /// Copies the element of one row into the group's buffer.
@@ -51,23 +74,29 @@ impl Variable {
     /// # Errors
     /// Those of [`RowReader::read`].
     pub(super) fn read(&mut self, source: &dyn ByteSource, row: usize, out: &mut [u8]) -> Result<()> {
-        let Variable { array, layout, shape, cells, rows, .. } = self;
-        let dataset = RowSource { source, layout, shape, width: array.dtype.width(), what: &array.name };
+        let Variable { stored, rows } = self;
+        let dataset = stored.rows(source);
         let rows = match rows {
             Some(rows) => rows,
-            none => none.insert(RowReader::new(&dataset, cells)?),
+            none => none.insert(RowReader::new(&dataset, &stored.cells)?),
         };
         rows.read(&dataset, row as u64, out)
     }
 
-    /// Whether the array file still has the array in this variable.
-    pub(super) fn is_at_home(&self, arrays: &ArrayFile) -> bool {
-        matches!(arrays.find(&self.hash), Some(Place::Standalone(array)) if Arc::ptr_eq(&array, &self.array))
+    /// The variable, without what reads it.
+    pub(super) fn into_stored(self) -> Stored {
+        self.stored
     }
 
     /// Chunks that were inflated so far.
     pub(super) fn chunks_inflated(&self) -> u64 {
         self.rows.as_ref().map_or(0, RowReader::chunks_inflated)
+    }
+}
+
+impl Homed for Variable {
+    fn is_at_home(&self, arrays: &ArrayFile) -> bool {
+        self.stored.is_at_home(arrays)
     }
 }
 

@@ -31,9 +31,11 @@ pub(crate) struct ExpectedField {
 impl Expected {
     /// Checks a sample; `what` is how failures call it.
     pub(crate) fn check(&self, what: &str, data: &Dataset) {
-        for (fields, expected, kind) in
-            [(&data.variables, &self.variables, "variables"), (&data.coords, &self.coords, "coordinates")]
-        {
+        let (variables, coords) = (data.variables.iter(), data.coords.iter().map(|f| &**f));
+        for (fields, expected, kind) in [
+            (variables.collect::<Vec<_>>(), &self.variables, "variables"),
+            (coords.collect(), &self.coords, "coordinates"),
+        ] {
             let mut names: Vec<&str> = fields.iter().map(|f| &*f.name).collect();
             names.sort_unstable();
             let wanted: Vec<&str> = expected.keys().map(String::as_str).collect();

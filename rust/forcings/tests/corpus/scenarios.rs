@@ -132,8 +132,9 @@ fn compare_windows(provider: &Provider, windows: &[Selection]) {
 }
 
 fn sliced(whole: &Dataset, window: &Selection) -> Dataset {
-    let all = |fields: &[Field]| fields.iter().map(|f| slice(f, window)).collect();
-    Dataset { variables: all(&whole.variables), coords: all(&whole.coords), attributes: whole.attributes.clone() }
+    let variables = whole.variables.iter().map(|f| slice(f, window)).collect();
+    let coords = whole.coords.iter().map(|f| slice(f, window).into()).collect();
+    Dataset { variables, coords, attributes: whole.attributes.clone() }
 }
 
 /// One element after the other: the position of each in the result, as digits, tells its position in the whole.

@@ -42,7 +42,7 @@ fn selector(draw: &Draw, len: usize) -> Option<AxisSelect> {
 
 /// A window on the dimensions that the fields of this sample have, but not on time axes.
 fn window(sample: &Dataset, draws: &[Draw]) -> BTreeMap<String, AxisSelect> {
-    let fields = || sample.variables.iter().chain(&sample.coords);
+    let fields = || sample.fields();
     let mut lens = BTreeMap::new();
     for field in fields() {
         lens.extend(field.dims.iter().map(|d| d.to_string()).zip(field.shape.iter().copied()));
@@ -72,6 +72,7 @@ fn slice(field: &Field, window: &BTreeMap<String, AxisSelect>) -> Field {
         Values::F32(v) => Values::F32(places.iter().map(|i| v[*i]).collect()),
         Values::I64(v) => Values::I64(places.iter().map(|i| v[*i]).collect()),
         Values::I32(v) => Values::I32(places.iter().map(|i| v[*i]).collect()),
+        Values::U64(v) => Values::U64(places.iter().map(|i| v[*i]).collect()),
         Values::Bool(v) => Values::Bool(places.iter().map(|i| v[*i]).collect()),
         Values::String(v) => Values::String(places.iter().map(|i| v[*i].clone()).collect()),
     };
@@ -79,8 +80,9 @@ fn slice(field: &Field, window: &BTreeMap<String, AxisSelect>) -> Field {
 }
 
 fn sliced(dataset: &Dataset, window: &BTreeMap<String, AxisSelect>) -> Dataset {
-    let all = |fields: &[Field]| fields.iter().map(|f| slice(f, window)).collect();
-    Dataset { variables: all(&dataset.variables), coords: all(&dataset.coords), attributes: dataset.attributes.clone() }
+    let variables = dataset.variables.iter().map(|f| slice(f, window)).collect();
+    let coords = dataset.coords.iter().map(|f| slice(f, window).into()).collect();
+    Dataset { variables, coords, attributes: dataset.attributes.clone() }
 }
 
 fn check(provider: &Provider, draws: &[Vec<Draw>]) -> Result<(), TestCaseError> {

@@ -26,10 +26,9 @@ struct FieldOutline {
 
 impl Outline {
     pub(super) fn of(data: &[Dataset]) -> Self {
-        let fields = |list: &[Field]| list.iter().map(FieldOutline::of).collect();
         let outline = |dataset: &Dataset| DatasetOutline {
-            variables: fields(&dataset.variables),
-            coords: fields(&dataset.coords),
+            variables: dataset.variables.iter().map(FieldOutline::of).collect(),
+            coords: dataset.coords.iter().map(|coord| FieldOutline::of(coord)).collect(),
             attributes: dataset.attributes.clone(),
         };
         Outline(data.iter().map(outline).collect())
@@ -42,6 +41,7 @@ impl Outline {
             |list: &[FieldOutline]| list.iter().map(|field| field.read(&mut source)).collect::<io::Result<Vec<_>>>();
         let mut read = |dataset: &DatasetOutline| {
             let (variables, coords) = (fields(&dataset.variables)?, fields(&dataset.coords)?);
+            let coords = coords.into_iter().map(Arc::new).collect();
             Ok(Dataset { variables, coords, attributes: dataset.attributes.clone() })
         };
         self.0.iter().map(&mut read).collect()

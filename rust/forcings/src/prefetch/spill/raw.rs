@@ -45,11 +45,11 @@ macro_rules! number {
     )*};
 }
 
-number!(f64, f32, i64, i32, u8);
+number!(f64, f32, i64, i32, u64, u8);
 
 /// The fields of datasets, in the order in which they are written.
 pub(super) fn fields(data: &[Dataset]) -> impl Iterator<Item = &Field> {
-    data.iter().flat_map(|dataset| dataset.variables.iter().chain(&dataset.coords))
+    data.iter().flat_map(Dataset::fields)
 }
 
 /// The bytes that [`write`] writes.
@@ -67,6 +67,7 @@ pub(super) fn write(data: &[Dataset], medium: &dyn Medium, at: u64) -> io::Resul
             Values::F32(v) => sink.numbers(v)?,
             Values::I64(v) => sink.numbers(v)?,
             Values::I32(v) => sink.numbers(v)?,
+            Values::U64(v) => sink.numbers(v)?,
             Values::Bool(v) => sink.numbers(v)?,
             Values::String(list) => list.iter().try_for_each(|text| {
                 sink.numbers(&[text.len() as i64])?;
@@ -130,6 +131,7 @@ impl<'a> Source<'a> {
             FieldType::F32 => Values::F32(self.numbers(len)?),
             FieldType::I64 => Values::I64(self.numbers(len)?),
             FieldType::I32 => Values::I32(self.numbers(len)?),
+            FieldType::U64 => Values::U64(self.numbers(len)?),
             FieldType::Bool => Values::Bool(self.numbers(len)?),
             FieldType::String => Values::String((0..len).map(|_| self.text()).collect::<io::Result<_>>()?),
         })

@@ -69,6 +69,7 @@ fn values() -> impl Strategy<Value = Values> {
         prop::collection::vec(any::<u32>().prop_map(f32::from_bits), 0..40).prop_map(Values::F32),
         prop::collection::vec(any::<i64>(), 0..40).prop_map(Values::I64),
         prop::collection::vec(any::<i32>(), 0..40).prop_map(Values::I32),
+        prop::collection::vec(any::<u64>(), 0..40).prop_map(Values::U64),
         prop::collection::vec(any::<u8>(), 0..40).prop_map(Values::Bool),
         prop::collection::vec(any::<String>(), 0..10).prop_map(Values::String),
     ]
@@ -97,7 +98,10 @@ fn fields() -> impl Strategy<Value = Vec<Field>> {
 
 fn datasets() -> impl Strategy<Value = Vec<Dataset>> {
     let dataset = (fields(), fields(), attributes());
-    let dataset = dataset.prop_map(|(variables, coords, attributes)| Dataset { variables, coords, attributes });
+    let dataset = dataset.prop_map(|(variables, coords, attributes)| {
+        let coords = coords.into_iter().map(Arc::new).collect();
+        Dataset { variables, coords, attributes }
+    });
     prop::collection::vec(dataset, 0..3)
 }
 

@@ -118,7 +118,7 @@ impl Fake {
                 field("value", "x", Values::F64(values)),
                 field("zero", "one", Values::F32(vec![if anchor % 2.0 == 0.0 { -0.0 } else { 0.0 }])),
             ],
-            coords: vec![field("x", "x", Values::I64((0..self.elements as i64).collect()))],
+            coords: vec![field("x", "x", Values::I64((0..self.elements as i64).collect())).into()],
             attributes: Arc::new([]),
         }
     }

@@ -93,7 +93,7 @@ impl Sampler for Odd {
                 field("none", &["y", "x"], &[0, 3], Values::F32(vec![])),
                 field("scalar", &[], &[], Values::F64(vec![-t])),
             ],
-            coords: vec![field("x", &["x"], &[3], Values::Bool(vec![1, 0, t as u8]))],
+            coords: vec![field("x", &["x"], &[3], Values::Bool(vec![1, 0, t as u8])).into()],
             ..Dataset::default()
         })
     }

@@ -5,7 +5,7 @@ use super::shape::WindowShape;
 use crate::array::ArrayHash;
 use crate::chunks::{check_expansion, fetch_chunk, is_filtered, ByteSource, ChunkSite, ChunkTable, Layout};
 use crate::readers::readahead::Bench;
-use crate::store::arrays::{ArrayFile, Standalone};
+use crate::store::arrays::{ArrayFile, Place, Standalone};
 use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
@@ -61,14 +61,9 @@ impl Blocks {
         Ok(blocks)
     }
 
-    /// The hash of the array.
-    pub(super) fn hash(&self) -> &ArrayHash {
-        &self.hash
-    }
-
-    /// Whether the array is still where it was.
-    pub(super) fn is_place(&self, array: &Arc<Standalone>) -> bool {
-        Arc::ptr_eq(&self.array, array)
+    /// Whether the array file still has the array in this variable.
+    pub(super) fn is_at_home(&self, arrays: &ArrayFile) -> bool {
+        matches!(arrays.find(&self.hash), Some(Place::Standalone(array)) if Arc::ptr_eq(&array, &self.array))
     }
 
     /// Windows of a block.

@@ -5,7 +5,7 @@
 use super::blocks::{grow, Blocks};
 use crate::chunks::ByteSource;
 use crate::readers::readahead::{Ahead, Bench, Decode};
-use crate::store::arrays::{ArrayFile, Place};
+use crate::store::arrays::ArrayFile;
 use crate::Result;
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,6 +40,11 @@ impl Dense {
     /// Adds a slot; all of a group have blocks of one width.
     pub(super) fn push(&mut self, blocks: Blocks, at: Range<usize>) {
         self.slots.push(Slot { blocks: Arc::new(blocks), held: None, windows: Vec::new(), at });
+    }
+
+    /// The blocks of every slot, with its bytes in the reader's buffer.
+    pub(super) fn into_blocks(self) -> impl Iterator<Item = (Arc<Blocks>, Range<usize>)> {
+        self.slots.into_iter().map(|slot| (slot.blocks, slot.at))
     }
 
     /// Decodes `budget` bytes ahead at most.
@@ -85,10 +90,7 @@ impl Dense {
 
     /// Whether every array is still where it was.
     pub(super) fn is_at_home(&self, arrays: &ArrayFile) -> bool {
-        self.slots.iter().all(|slot| match arrays.find(slot.blocks.hash()) {
-            Some(Place::Standalone(array)) => slot.blocks.is_place(&array),
-            _ => false,
-        })
+        self.slots.iter().all(|slot| slot.blocks.is_at_home(arrays))
     }
 
     /// Chunks that were inflated so far; those of arrays whose chunks hold parts of windows do not count.

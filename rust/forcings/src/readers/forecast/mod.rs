@@ -7,10 +7,12 @@ mod plan;
 mod ring;
 mod selection;
 mod shape;
+mod shared;
 mod timeline;
 mod track;
 
 pub use selection::{ForecastEntry, ForecastSlot};
+pub(crate) use shared::SharedForecasts;
 pub use timeline::ForecastTimeline;
 
 use super::link::Link;
@@ -22,13 +24,14 @@ use crate::{Error, Result};
 use plan::Plan;
 use selection::{checked_type, Selection};
 use std::fmt;
+use std::sync::Arc;
 
 /// Walks the forecasts of a filter over their common timeline. Its entries are those that matched when it was built; its
 /// buffer is made then, and every read fills it anew. Each distinct array is read once for each window, however many
 /// entries have it. Keeps the store's shared state alive, but not open.
 pub struct ForecastReader {
     link: Link<Plan>,
-    selection: Selection,
+    selection: Arc<Selection>,
     /// A window of every slot.
     buffer: Vec<u8>,
     /// Whether the last read filled the buffer.
@@ -45,7 +48,7 @@ impl ForecastReader {
     /// contradict themselves or their arrays; `Closed`; errors of the catalog and of the disk.
     pub fn build(store: &Store, filter: &Filter) -> Result<Self> {
         let mut link = Link::new(store, checked_type(filter)?);
-        let selection = Selection::new(store.list(filter)?)?;
+        let selection = Arc::new(Selection::new(store.list(filter)?)?);
         let mut buffer = Vec::new();
         buffer
             .try_reserve_exact(selection.bytes)
@@ -138,7 +141,7 @@ impl ForecastReader {
         self.filled = false;
         self.known_timeline()?.at(k)?;
         let ForecastReader { link, selection, buffer, .. } = self;
-        link.check_removals(|| selection.entries.iter().map(ForecastEntry::info))?;
+        link.origin().check_removals(|| selection.entries.iter().map(ForecastEntry::info))?;
         link.read(|arrays, readahead| selection.plan(arrays, readahead), |plan, arrays| plan.read(arrays, k, buffer))?;
         self.filled = true;
         Ok(())
@@ -158,8 +161,17 @@ impl ForecastReader {
         self.link.chunks_inflated()
     }
 
+    /// What any number of threads read the same windows by; it has no buffer.
+    ///
+    /// # Errors
+    /// `NotFound` when the filter matched nothing; `Closed`, and those of finding the arrays.
+    pub(crate) fn shared(&self) -> Result<SharedForecasts> {
+        let timeline = *self.known_timeline()?;
+        SharedForecasts::new(self.link.origin().clone(), self.selection.clone(), timeline)
+    }
+
     fn known_timeline(&self) -> Result<&ForecastTimeline> {
-        self.selection.timeline.as_ref().ok_or_else(|| self.link.nothing_matched())
+        self.selection.timeline.as_ref().ok_or_else(|| self.link.origin().nothing_matched())
     }
 }
 
@@ -181,7 +193,7 @@ const _: () = {
 impl fmt::Debug for ForecastReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ForecastReader")
-            .field("store", &self.link.path())
+            .field("store", &self.link.origin().path())
             .field("series_type", &self.series_type())
             .field("len", &self.len())
             .field("entries", &self.selection.entries.len())

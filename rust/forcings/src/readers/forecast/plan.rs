@@ -18,15 +18,15 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(super) struct Plan {
     /// The array file's when every place was last known to hold.
-    stamp: u64,
-    tracks: Vec<Track>,
-    dense: Vec<Dense>,
-    whole: Vec<Whole>,
+    pub(super) stamp: u64,
+    pub(super) tracks: Vec<Track>,
+    pub(super) dense: Vec<Dense>,
+    pub(super) whole: Vec<Whole>,
     bench: Bench,
 }
 
 /// A slot of which no block of windows is stored together, so that the array is kept as a whole.
-struct Whole {
+pub(super) struct Whole {
     hash: ArrayHash,
     /// A window begins every `stride` bytes.
     stride: usize,
@@ -118,9 +118,7 @@ impl Plan {
         for dense in &mut self.dense {
             dense.read(arrays, window, &mut self.bench, buffer)?;
         }
-        for Whole { stride, bytes, at, .. } in &self.whole {
-            buffer[at.clone()].copy_from_slice(&bytes[window * stride..][..at.len()]);
-        }
+        self.whole.iter().for_each(|whole| whole.copy(window, buffer));
         Ok(true)
     }
 
@@ -132,7 +130,7 @@ impl Plan {
             return true;
         }
         let there = self.tracks.iter().all(|track| track.is_at_home(arrays))
-            && self.whole.iter().all(|whole| arrays.contains(&whole.hash))
+            && self.whole.iter().all(|whole| whole.is_stored(arrays))
             && self.dense.iter().all(|dense| dense.is_at_home(arrays));
         if there {
             self.stamp = stamp;
@@ -148,6 +146,17 @@ impl Planned for Plan {
 }
 
 impl Whole {
+    /// Copies a window into the buffer.
+    pub(super) fn copy(&self, window: usize, buffer: &mut [u8]) {
+        let Whole { stride, bytes, at, .. } = self;
+        buffer[at.clone()].copy_from_slice(&bytes[window * stride..][..at.len()]);
+    }
+
+    /// Whether the array file still has the array.
+    pub(super) fn is_stored(&self, arrays: &ArrayFile) -> bool {
+        arrays.contains(&self.hash)
+    }
+
     fn new(slot: &ForecastSlot, array: Array) -> Result<Self> {
         let (hash, at) = (slot.hash, slot.at.clone());
         match slot.access {

@@ -7,6 +7,7 @@ use crate::time::Period;
 use crate::ErrorKind;
 
 mod random;
+mod shared;
 mod staleness;
 mod sweeps;
 

@@ -4,11 +4,12 @@
 use super::ring::Ring;
 use crate::array::ArrayHash;
 use crate::chunks::ByteSource;
-use crate::readers::columns::Columns;
+use crate::readers::columns::{Columns, Packed};
+use crate::readers::link::Homed;
 use crate::readers::rows::Cell;
 use crate::store::arrays::{ArrayFile, PackedDataset};
 use crate::Result;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -52,6 +53,25 @@ impl Track {
         }
         self.longest = self.longest.max(steps);
         self.windows.push(Window { column: position, steps, at });
+    }
+
+    /// Rows from window to window.
+    pub(super) fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// Its windows by their number of steps, each as the column that its rows are of, with its place in the reader's
+    /// buffer.
+    pub(super) fn into_windows(self) -> BTreeMap<usize, Packed> {
+        let packed = self.columns.into_packed();
+        let columns: Vec<(ArrayHash, Cell)> = packed.columns().collect();
+        let mut windows = BTreeMap::new();
+        for Window { column, steps, at } in self.windows {
+            let (hash, Cell { column, .. }) = columns[column];
+            let of = windows.entry(steps).or_insert_with(|| Packed::new(packed.dataset.clone()));
+            of.push(hash, Cell { column, at: at.start });
+        }
+        windows
     }
 
     /// Decodes `budget` bytes ahead at most, for as many windows as `count`.

@@ -37,19 +37,23 @@ struct Part {
 }
 
 impl Bands {
-    /// The bands of a dataset, as far as these cells, whose columns exist, need them. Makes room in `scratch` for the
-    /// largest chunk.
+    /// The bands of a dataset, as far as these cells need them. Makes room in `scratch` for the largest chunk.
     ///
     /// # Errors
-    /// `Integrity` for a layout that packed datasets do not have, `Format` when the chunk table is damaged.
-    pub(super) fn new(dataset: &RowSource, cells: &[Cell], scratch: &mut Scratch) -> Result<Self> {
+    /// `Integrity` when the dataset has no such column or a layout that packed datasets do not have, `Format` when its
+    /// chunk table is damaged.
+    pub(crate) fn new(dataset: &RowSource, cells: &[Cell], scratch: &mut Scratch) -> Result<Self> {
+        let (columns, what) = (dataset.shape.get(1).copied().unwrap_or(0), dataset.what);
+        if let Some(cell) = cells.iter().find(|c| c.column as u64 >= columns) {
+            let column = cell.column;
+            return Err(Error::Integrity(format!("{what} has {columns} columns, but column {column} is asked for")));
+        }
         let length = dataset.shape.first().copied().unwrap_or(0);
         let mut bands = Bands { height: 1, length, per_band: 1, parts: Vec::new(), bytes: 0 };
         match dataset.layout {
             Layout::Chunked(table) => bands.plan_chunks(dataset, table, cells, scratch)?,
             Layout::Contiguous { .. } | Layout::Compact(_) | Layout::Unallocated => bands.plan_rows(dataset, cells)?,
             Layout::Records { .. } | Layout::Stored(_) => {
-                let what = dataset.what;
                 return Err(Error::Integrity(format!("{what} is laid out as no packed dataset is")));
             }
         }
@@ -116,7 +120,7 @@ impl Bands {
     }
 
     /// Copies the cells of `row` out of the bytes of its band.
-    pub(super) fn copy(&self, band: &[u8], row: u64, out: &mut [u8]) {
+    pub(crate) fn copy(&self, band: &[u8], row: u64, out: &mut [u8]) {
         let within = (row % self.height) as usize;
         for part in &self.parts {
             let start = part.at.start + within * part.row_bytes;
@@ -203,14 +207,13 @@ impl Bands {
     }
 }
 
-/// A buffer of zeros.
-pub(super) fn buffer(len: usize, dataset: &RowSource) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).map_err(|_| {
+/// Makes a buffer that long.
+pub(crate) fn make_room(bytes: &mut Vec<u8>, len: usize, dataset: &RowSource) -> Result<()> {
+    bytes.try_reserve_exact(len.saturating_sub(bytes.len())).map_err(|_| {
         Error::format(dataset.source.path(), format!("{}: no memory for {len} bytes of chunks", dataset.what))
     })?;
     bytes.resize(len, 0);
-    Ok(bytes)
+    Ok(())
 }
 
 /// The chunk of a band, and the position within one of its rows, of part `part` of a column's element.

@@ -71,6 +71,38 @@ fn a_sweep_is_right_while_columns_of_its_datasets_are_added_and_removed() {
 }
 
 #[test]
+fn so_are_the_reads_of_several_threads() {
+    let store = Store::memory().unwrap();
+    let arrays: Vec<Array> = (0..20).map(|k| ramp(60, k)).collect();
+    for (k, array) in arrays.iter().enumerate() {
+        store.add(&series(k as i64, "load", array)).unwrap();
+    }
+    let only = Filter { name: Some("load".into()), ..hourly() };
+    let shared = StaticReader::build(&store, &only).unwrap().shared().unwrap();
+    let work = |k: usize| {
+        let array = ramp(60, 100 + k as i64);
+        let id = store.add(&series(100 + k as i64, "other", &array)).unwrap();
+        store.flush().unwrap();
+        if k % 3 != 0 {
+            store.remove(&[id]).unwrap();
+            store.flush().unwrap();
+        }
+    };
+    let sweep = |steps: &mut dyn Iterator<Item = usize>| {
+        for step in steps {
+            let expected: Vec<f64> = (0..20).map(|k| (1000 * k + step) as f64).collect();
+            assert_eq!(shared.read(step, |groups| Ok(doubles(&groups[0]))).unwrap(), expected, "step {step}");
+        }
+    };
+    beside(12, work, || {
+        std::thread::scope(|scope| {
+            scope.spawn(|| sweep(&mut (0..60)));
+            sweep(&mut (0..60).rev());
+        });
+    });
+}
+
+#[test]
 fn a_sweep_does_not_need_the_hdf5_library() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.nc");

@@ -198,6 +198,7 @@ fn check(store: &Store, reader: &mut StaticReader, order: &[usize]) -> std::resu
     }
     let instants = reader.timestamps();
     prop_assert!(instants.iter().enumerate().all(|(i, at)| reader.index_at(*at).unwrap() == i));
+    super::shared::check(reader);
     Ok(())
 }
 

@@ -23,7 +23,7 @@ mod write;
 pub use compression::Compression;
 pub(crate) use index::{Place, Standalone};
 pub(crate) use inventory::Portion;
-pub(crate) use packed::{Column, PackedDataset};
+pub(crate) use packed::{Column, DatasetState, PackedDataset};
 pub(crate) use pool::PoolKey;
 pub(crate) use read::Slab;
 pub(crate) use standalone::Chunking;

@@ -133,6 +133,7 @@ proptest! {
                 prop_assert!(reader.values(entry.slot()) == window_of(values, 1, k), "window {} of {}", k, entry.info());
             }
         }
+        super::shared::check(&mut reader);
     }
 
     #[test]
@@ -163,5 +164,6 @@ proptest! {
             reader.read_window(k).unwrap();
             check(&reader, &store, k);
         }
+        super::shared::check(&mut reader);
     }
 }
