@@ -51,7 +51,13 @@ function trace(g::PrefetchGroup)
 end
 
 function interval(keys, activity, member, epoch, begin_s, end_s)
-    return Interval((ACTIVITIES[activity + 1], member === missing ? nothing : keys[member + 1], epoch + 1, begin_s, end_s))
+    return Interval((
+        ACTIVITIES[activity + 1],
+        member === missing ? nothing : keys[member + 1],
+        epoch + 1,
+        begin_s,
+        end_s,
+    ))
 end
 
 Base.size(t::Trace) = size(t.intervals)

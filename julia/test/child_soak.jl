@@ -1,4 +1,4 @@
-# Prefetch groups for so many seconds (the argument): two at once, with random orders, options, cancels, errors, interrupts and
+# Prefetch groups for so many seconds (the argument; a second one repeats a seed): two at once, with random orders, options, cancels, errors, interrupts and
 # closes, also by finalizers, while Julia's collector runs again and again. Every sample is compared. In the end nothing may
 # be left. Prints what was done.
 
@@ -25,7 +25,14 @@ chance(p) = rand(RANDOM) < p
 function random_group()
     windows, transformed, damaged, own = chance(0.3), chance(0.4), chance(0.2), chance(0.4)
     members = Dict{String, Any}("winds" => Provider(WINDS))
-    own && (members["wave"] = Wave(TIMES; latency = 0.002, fails = chance(0.3) ? [TIMES[rand(RANDOM, 1:EPOCHS)]] : Float64[]))
+    own &&
+        (
+            members["wave"] = Wave(
+                TIMES;
+                latency = 0.002,
+                fails = chance(0.3) ? [TIMES[rand(RANDOM, 1:EPOCHS)]] : Float64[],
+            )
+        )
     # Its times are others: then the epochs are more, and these members stand alone.
     damaged && !windows && (members = Dict{String, Any}("load" => Provider(joinpath(DATA, "damaged.nc"))))
     fails = chance(0.2) ? rand(RANDOM, 1:EPOCHS) : 0
@@ -57,14 +64,16 @@ unwrap(data) = data
 
 function right(key, data, k, windows)
     found = unwrap(data)
-    key == "wave" && return windows ? found == [wave(0.1, TIMES[k])[1:i] for i in 1:2] : same(found, wave(0.1, TIMES[k]))
+    key == "wave" &&
+        return windows ? found == [wave(0.1, TIMES[k])[1:i] for i in 1:2] : same(found, wave(0.1, TIMES[k]))
     key == "load" && return found["load"][1] == LOADS[k]
     wanted = windows ? PARTS[k] : WHOLE[k]
     return same_contents(found isa Union{Dict, Vector{<:Dict}} ? found : contents(found), wanted)
 end
 
 # Errors that are thrown on purpose.
-expected(e) = e isa Union{Forcings.FormatError, DomainError, Forcings.GroupError, Forcings.ClosedError, InterruptException} ||
+expected(e) = e isa
+    Union{Forcings.FormatError, DomainError, Forcings.GroupError, Forcings.ClosedError, InterruptException} ||
     e isa ErrorException && occursin("had enough", e.msg)
 
 const DONE = Dict{Symbol, Int}()
@@ -145,4 +154,5 @@ stop = time() + SECONDS
     @async worker(stop)
 end
 foreach(((what, n),) -> println(rpad(what, 20), n), sort!(collect(DONE); by = first))
-nothing_left() && println("nothing left")
+nothing_left() || exit(1)
+println("nothing left")

@@ -41,6 +41,8 @@ same_contents(a::AbstractArray, b::AbstractArray) = same(a, b)
 # Whether the library has nothing of Julia's any more, nor Julia of the library's.
 function nothing_left()
     for _ in 1:20
+        # A thread keeps the last task it ran.
+        Threads.@threads for _ in 1:Threads.nthreads() end
         GC.gc()
         Forcings.forget_values()
         isempty(Forcings.HOST_VALUES.all) && Forcings.live_count() == (handles = 0, pointers = 0) && return true

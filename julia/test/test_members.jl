@@ -59,10 +59,7 @@ end
             end
         end
     end
-    @test refuses(
-        () -> PrefetchGroup(mixed(); clip = (TIMES[end] + 1.0e9, TIMES[1])),
-        Forcings.InvalidParameterError,
-    )
+    @test refuses(() -> PrefetchGroup(mixed(); clip = (TIMES[end] + 1.0e9, TIMES[1])), Forcings.InvalidParameterError)
 end
 
 # What does not answer `sample_windows_at`, and says by itself which data are in force.
@@ -103,8 +100,12 @@ Forcings.anchor(::Ahead, t) = t + 1
 
 @testset "refused" begin
     build(member; options...) = () -> PrefetchGroup(Dict("a" => Wave(0:1), "m" => member); options...)
-    refused(member, parts...; options...) =
-        refuses(build(member; options...), Forcings.InvalidParameterError, "\"m\"", parts...)
+    refused(member, parts...; options...) = refuses(
+        build(member; options...),
+        Forcings.InvalidParameterError,
+        "\"m\"",
+        parts...,
+    )
     @test refused(Timeless(), "refresh_times and sample_at", "Forcings.anchor")
     @test refused(Rounded([0.0]), "sample_windows_at"; windows = [DimWindow("lat" => (0, 1))])
     @test refused(Times(Float64[]), "no refresh times")

@@ -2,10 +2,8 @@
 
 include("common.jl")
 
-const SOAK_SECONDS = get(ENV, "SECONDS", "30")
-
 @testset "orders, errors, interrupts and closes by chance" begin
-    output, good = child("child_soak.jl", SOAK_SECONDS; options = `--check-bounds=yes`)
+    output, good = child("child_soak.jl", 30; options = `--check-bounds=yes`)
     good && occursin("nothing left", output) || print(output)
     @test good
     @test occursin("nothing left", output)

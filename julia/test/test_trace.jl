@@ -78,8 +78,9 @@ end
 end
 
 @testset "words for what was counted" begin
-    words(; waited, decoded = 10.0, overlap = true, oversize = 0, samples = 5, workers = 1) =
-        Forcings.advice(Forcings.GroupStats(waited, decoded, 100, 5, samples, 0, oversize, overlap, 2, workers))
+    words(; waited, decoded = 10.0, overlap = true, oversize = 0, samples = 5, workers = 1) = Forcings.advice(
+        Forcings.GroupStats(waited, decoded, 100, 5, samples, 0, oversize, overlap, 2, workers),
+    )
     @test words(; waited = 0.0, samples = 0) == "nothing was decoded yet"
     @test occursin("inline = false", words(; waited = 10.0, overlap = false))
     @test occursin("hardly waited", words(; waited = 0.1))
