@@ -51,7 +51,7 @@ function members_of(given, windows, clip)
     all(p -> p isa Provider, map(last, sorted)) && return [Member(k, p, p.handle, false) for (k, p) in sorted]
     # Where epochs may begin. The first boundary of a clipped group need not be a refresh time.
     begins = clip === nothing ? Float64[] : [clip[1]]
-    times = sort!(unique!([t + 0.0 for t in vcat(begins, (numbers(refresh_times(p)) for (_, p) in sorted)...)]))
+    times = sort!(unique!([t + 0.0 for t in vcat(begins, (times_of(key, p) for (key, p) in sorted)...)]))
     list = Member[]
     try
         for (key, provider) in sorted
@@ -68,7 +68,14 @@ end
 # The library needs the handles of Julia's members no longer.
 release_members(list) = foreach(m -> m.by_julia && forcings_handle_release(m.handle), list)
 
-numbers(times) = Float64[time_number(t) for t in times]
+function times_of(key, provider)
+    times = Float64[time_number(t) for t in refresh_times(provider)]
+    isempty(times) && throw(invalid("the member \"$key\" has no refresh times"))
+    if !all(isfinite, times) || any(i -> times[i] >= times[i + 1], 1:(length(times) - 1))
+        throw(invalid("the refresh times of the member \"$key\" must be finite and ascend, without repeats"))
+    end
+    return times
+end
 
 check_member(key, ::Provider, _) = nothing
 function check_member(key, provider, windows)
@@ -85,11 +92,7 @@ end
 # Tells the library the times of a member and its anchors at the times of all members. Why there is none is told when the
 # epoch is taken.
 function host_member(key, provider, at)
-    times = numbers(refresh_times(provider))
-    isempty(times) && throw(invalid("the member \"$key\" has no refresh times"))
-    if !all(isfinite, times) || any(i -> !(times[i] < times[i + 1]), 1:(length(times) - 1))
-        throw(invalid("the refresh times of the member \"$key\" must be finite and ascend, without repeats"))
-    end
+    times = times_of(key, provider)
     anchors = Float64[anchor_or_nan(provider, t) for t in at]
     i = findfirst(i -> anchors[i] > at[i], eachindex(at))
     i === nothing || throw(invalid("the anchor of the member \"$key\" at $(at[i]) is later, $(anchors[i])"))

@@ -94,9 +94,9 @@ const KEEPERS = [
 
 @testset "what a result refers to stays" begin
     fields = [Array(sample_at(Provider(WINDS), t)["uwnd"]) for t in TIMES]
-    for inline in KINDS, (keep, get) in KEEPERS
+    for (keep, get) in KEEPERS
         transform(_, data) = keep(data["uwnd"])
-        PrefetchGroup(Dict("w" => Provider(WINDS)); inline = inline, depth = 3, transform = transform) do group
+        PrefetchGroup(Dict("w" => Provider(WINDS)); depth = 3, transform = transform) do group
             start!(group, :forward)
             kept = Any[]
             for k in 1:EPOCHS
@@ -162,7 +162,7 @@ const THROWN = [
 
 @testset "what a transform throws is thrown at its epoch, and only there" begin
     field = Array(sample_at(Provider(WINDS), TIMES[3])["uwnd"])
-    for inline in KINDS, depth in (1, 4), make in THROWN
+    for (inline, depth) in zip(KINDS, (4, 1)), make in THROWN
         fail = Ref(true)
         function transform(_, data)
             fail[] && isequal(data["uwnd"], field) && throw(make(data))
