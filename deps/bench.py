@@ -1,5 +1,5 @@
 """Builds the peers, runs the benchmarks of the core, prints one table, and writes bench/results.json. Arguments name
-benchmarks (`store`, `readers`, `providers`, ...); the other rows of the file then stay as they are. The files that
+benchmarks (`store`, `readers`, `providers`, ..., and `julia` for those in Julia); the other rows of the file then stay as they are. The files that
 `providers` reads are made once, in the private folder (about 900 MB).
 
 Each benchmark prints one JSON object a row on a line of its own (see `FIELDS`); all else it prints goes to the
@@ -43,12 +43,22 @@ def gridded(python, peer):
 
 def run(names):
     """Yields the rows that the benchmarks print."""
-    command = ["cargo", "bench", "--package", "forcings"]
-    command += [part for name in names for part in ("--bench", name)] or ["--benches"]
     environment = {**os.environ, **peers()}
-    if not names or "providers" in names:
+    if not names or {"providers", "julia"} & set(names):
         found = environment["FORCINGS_PEER_PYTHON"], environment["FORCINGS_PEER_EARTHSCIIO"]
         environment["FORCINGS_BENCH_DATA"] = gridded(*found)
+    in_rust = [name for name in names if name != "julia"]
+    if in_rust or not names:
+        command = ["cargo", "bench", "--package", "forcings"]
+        command += [part for name in in_rust for part in ("--bench", name)] or ["--benches"]
+        yield from rows_of(command, environment)
+    if not names or "julia" in names:
+        command = [ROOT / "deps" / "run.sh", "julia", "--project=julia", ROOT / "bench" / "prefetch.jl"]
+        yield from rows_of(command, {**environment, "JULIA_NUM_THREADS": "2"})
+
+
+def rows_of(command, environment):
+    """Yields the rows that a program prints."""
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout:
             row = parse(line)

@@ -46,6 +46,15 @@ struct GroupOptions {
     trace: bool,
     #[serde(default)]
     finish_on_host: bool,
+    spill: Option<SpillOptions>,
+}
+
+/// Where samples are spilled to, and how many bytes of them at most.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SpillOptions {
+    folder: String,
+    bytes: Option<u64>,
 }
 
 impl GroupOptions {
@@ -77,6 +86,9 @@ impl GroupOptions {
         if self.finish_on_host {
             builder = builder.finish_on_host();
         }
+        if let Some(SpillOptions { folder, bytes }) = self.spill {
+            builder = builder.spill(folder, bytes);
+        }
         Ok(builder.max_bytes(self.max_bytes).inline(self.inline).trace(self.trace))
     }
 }
@@ -84,8 +96,10 @@ impl GroupOptions {
 /// Builds a prefetch group over `n` members: providers, and members of `forcings_host_member`. `options` is JSON: `keys`
 /// (one per member), and optionally `depth` (2) or `auto_depth`, `max_bytes`, `fetch_ahead` (as `depth`), `workers` (1),
 /// `inline`, `windows` (selections in their wire form; each member then has a dataset for each), `clip` (two times),
-/// `trace`, and `finish_on_host` (`forcings_group_next_host_job` gives every sample that was decoded to the caller, who
-/// makes of it what is delivered). The group keeps what it needs of the members; their handles may be closed.
+/// `trace`, `finish_on_host` (`forcings_group_next_host_job` gives every sample that was decoded to the caller, who
+/// makes of it what is delivered), and `spill` (an object: decoded samples go to a temporary file in `folder`, of `bytes` at
+/// most if it has them, and are read back when they are asked for again). The group keeps what it needs of the members;
+/// their handles may be closed.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_group_build(
     options: *const u8,
@@ -275,13 +289,16 @@ pub unsafe extern "C" fn forcings_group_alive(group: u64, out_slots: *mut u64, o
 }
 
 /// What the group counted: a table with one row and the columns `waited_s`, `decode_s`, `peak_bytes`, `epochs_decoded`,
-/// `samples_decoded`, `samples_reused`, `oversize_epochs`, `overlap`, `depth`.
+/// `samples_decoded`, `samples_reused`, `oversize_epochs`, `overlap`, `depth`, `samples_spilled`, `samples_restored` (which
+/// were read back, and count as decoded too), `spilled_bytes`, and `spill_error` (a text, or null: what went wrong with
+/// spilling, for which samples are decoded again).
 #[no_mangle]
 pub unsafe extern "C" fn forcings_group_stats(group: u64, out_table: *mut *mut ForcingsTable) -> i32 {
     guard("forcings_group_stats", || {
         // SAFETY: the caller passes a writable pointer, as the header asks.
         let out = unsafe { Out::new("out_table", out_table) }?;
-        let stats = get(group)?.0.stats();
+        let group = get(group)?;
+        let (stats, spill_error) = (group.0.stats(), group.0.spill_error());
         // Counts of what happened in one process.
         let one = |count: u64| std::iter::once(Some(count as i64));
         let table = ForcingsTable::new(1)
@@ -293,7 +310,11 @@ pub unsafe extern "C" fn forcings_group_stats(group: u64, out_table: *mut *mut F
             .integers("samples_reused", one(stats.samples_reused))
             .integers("oversize_epochs", one(stats.oversize_epochs))
             .bools("overlap", std::iter::once(Some(stats.overlap)))
-            .integers("depth", one(stats.depth as u64));
+            .integers("depth", one(stats.depth as u64))
+            .integers("samples_spilled", one(stats.samples_spilled))
+            .integers("samples_restored", one(stats.samples_restored))
+            .integers("spilled_bytes", one(stats.spilled_bytes))
+            .texts("spill_error", std::iter::once(spill_error.as_deref()));
         out.set(table.into_raw());
         Ok(())
     })

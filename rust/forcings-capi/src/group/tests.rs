@@ -119,3 +119,31 @@ fn a_cancelled_order_is_told_by_its_number() {
     drop(permits);
     assert_eq!(close(group), 0);
 }
+
+#[test]
+fn samples_are_spilled_where_the_options_say() {
+    let build = |folder: &std::path::Path| {
+        let spill = serde_json::json!({"folder": folder, "bytes": 1_000});
+        let options = serde_json::json!({"keys": ["m"], "spill": spill});
+        let options: GroupOptions = serde_json::from_value(options).unwrap();
+        let ((_, permit), (begun, _)) = (channel(), channel());
+        options.builder()?.member("m", Arc::new(Held { permit: Mutex::new(permit), begun })).build()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(build(&folder.path().join("missing")).unwrap_err().kind(), ErrorKind::Io);
+    let group = build(folder.path()).unwrap();
+    for order in [vec![0, 1], vec![0, 1]] {
+        group.start(Order::Explicit(order), None).unwrap();
+        (0..2).for_each(|k| drop(group.take(k).unwrap()));
+    }
+    let stats = group.stats();
+    assert_eq!((stats.samples_spilled, stats.samples_restored, stats.spilled_bytes), (2, 1, 0));
+    let group = handle::insert(Arc::new(GroupObject(group)));
+    let mut table = std::ptr::null_mut();
+    // SAFETY: the table is given back once.
+    unsafe {
+        assert_eq!(forcings_group_stats(group, &mut table), 0);
+        crate::forcings_table_free(table);
+    }
+    assert_eq!(close(group), 0);
+}

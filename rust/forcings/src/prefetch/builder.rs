@@ -4,9 +4,11 @@ use super::depth::Depth;
 use super::group::PrefetchGroup;
 use super::plan::Plan;
 use super::schedule::Route;
+use super::spill::{Spill, SpillingSampler};
 use crate::dataset::{Dataset, Selection};
 use crate::provider::Sampler;
 use crate::{Error, Result};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A member of a group.
@@ -41,6 +43,8 @@ struct Options {
     clip: Option<(f64, f64)>,
     trace: bool,
     host_finishes: bool,
+    /// The folder of the file, and how large it may become.
+    spill: Option<(PathBuf, Option<u64>)>,
 }
 
 /// The checked parts of a group.
@@ -54,6 +58,7 @@ pub(super) struct Parts<T> {
     /// How many threads decode; 0 if the consumer's thread does.
     pub(super) workers: usize,
     pub(super) trace: bool,
+    pub(super) spill: Option<Arc<Spill>>,
 }
 
 impl PrefetchGroupBuilder {
@@ -75,12 +80,45 @@ impl PrefetchGroupBuilder {
                 clip: None,
                 trace: false,
                 host_finishes: false,
+                spill: None,
             },
         }
     }
 
     /// Delivers of every member the list of its samples under `windows`, which are decoded together:
     /// [`Sampler::sample_windows_at`].
+    ///
+    /// ```
+    /// # use forcings::dataset::{Dataset, DimWindow, Field, Values};
+    /// # use forcings::prefetch::{Order, PrefetchGroup};
+    /// # use std::sync::Arc;
+    /// # struct Hours;
+    /// # impl forcings::provider::Sampler for Hours {
+    /// #     fn refresh_times(&self) -> &[f64] {
+    /// #         &[0.0, 1.0, 2.0]
+    /// #     }
+    /// #     fn anchor(&self, t: f64) -> forcings::Result<f64> {
+    /// #         Ok(t.floor())
+    /// #     }
+    /// #     fn sample_at(&self, t: f64) -> forcings::Result<Dataset> {
+    /// #         let values = Values::F64((0..4).map(|x| t.floor() * 10.0 + f64::from(x)).collect());
+    /// #         let (dims, attributes) = (vec!["x".into()], Arc::new([]) as Arc<_>);
+    /// #         let field = Field { name: "u".into(), dims, shape: vec![4], values, attributes };
+    /// #         Ok(Dataset { variables: vec![field], ..Dataset::default() })
+    /// #     }
+    /// #     fn calendar(&self) -> Option<&str> {
+    /// #         None
+    /// #     }
+    /// # }
+    /// let windows = [DimWindow::new().range("x", 0, 2), DimWindow::new().indices("x", vec![3, 0])];
+    /// let group = PrefetchGroup::builder().member("m", Arc::new(Hours)).windows(windows).build()?;
+    /// group.start(Order::Reverse, None)?;
+    /// let epoch = group.take(2)?;
+    /// let u: Vec<&Values> = epoch["m"].data.iter().map(|data| &data.variables[0].values).collect();
+    /// assert!(u[0].same_bits(&Values::F64(vec![20.0, 21.0])));
+    /// assert!(u[1].same_bits(&Values::F64(vec![23.0, 20.0])));
+    /// # Ok::<(), forcings::Error>(())
+    /// ```
     pub fn windows<W: Into<Selection>>(
         self,
         windows: impl IntoIterator<Item = W>,
@@ -105,6 +143,39 @@ impl<T: Send + Sync + 'static> PrefetchGroupBuilder<T> {
 
     /// Adds a member whose samples the program around the group makes: [`PrefetchGroup::next_host_job`] asks for them.
     /// Of `sampler` only the times, anchors and the calendar are used.
+    ///
+    /// ```
+    /// # use forcings::dataset::{Dataset, Field, Values};
+    /// # use forcings::prefetch::{Order, PrefetchGroup};
+    /// # use std::sync::Arc;
+    /// # struct Hours;
+    /// # impl forcings::provider::Sampler for Hours {
+    /// #     fn refresh_times(&self) -> &[f64] {
+    /// #         &[0.0, 1.0, 2.0]
+    /// #     }
+    /// #     fn anchor(&self, t: f64) -> forcings::Result<f64> {
+    /// #         Ok(t.floor())
+    /// #     }
+    /// #     fn sample_at(&self, t: f64) -> forcings::Result<Dataset> {
+    /// #         let values = Values::F64((0..4).map(|x| t.floor() * 10.0 + f64::from(x)).collect());
+    /// #         let (dims, attributes) = (vec!["x".into()], Arc::new([]) as Arc<_>);
+    /// #         let field = Field { name: "u".into(), dims, shape: vec![4], values, attributes };
+    /// #         Ok(Dataset { variables: vec![field], ..Dataset::default() })
+    /// #     }
+    /// #     fn calendar(&self) -> Option<&str> {
+    /// #         None
+    /// #     }
+    /// # }
+    /// let group = PrefetchGroup::builder().host_member("m", Arc::new(Hours)).build()?;
+    /// group.start(Order::Forward, None)?;
+    /// while let Some(job) = group.next_host_job() {
+    ///     assert_eq!((job.key(), job.input().is_none()), ("m", true));
+    ///     let data = Dataset::default();
+    ///     job.complete(Ok((data, 0)));
+    /// }
+    /// assert!(group.take(0)?["m"].data.variables.is_empty());
+    /// # Ok::<(), forcings::Error>(())
+    /// ```
     pub fn host_member(mut self, key: impl Into<Arc<str>>, sampler: Arc<dyn Sampler>) -> Self {
         self.members.push(Member { key: key.into(), sampler, route: Route::Host });
         self
@@ -119,6 +190,38 @@ impl<T: Send + Sync + 'static> PrefetchGroupBuilder<T> {
 
     /// Delivers what `f` makes of the key of a member and its data, instead of the data. It is called where they are
     /// decoded, once for each sample, and counts as decoding; the memory budget goes by the data that it is given.
+    ///
+    /// ```
+    /// # use forcings::dataset::{Dataset, Field, Values};
+    /// # use forcings::prefetch::{Order, PrefetchGroup};
+    /// # use std::sync::Arc;
+    /// # struct Hours;
+    /// # impl forcings::provider::Sampler for Hours {
+    /// #     fn refresh_times(&self) -> &[f64] {
+    /// #         &[0.0, 1.0, 2.0]
+    /// #     }
+    /// #     fn anchor(&self, t: f64) -> forcings::Result<f64> {
+    /// #         Ok(t.floor())
+    /// #     }
+    /// #     fn sample_at(&self, t: f64) -> forcings::Result<Dataset> {
+    /// #         let values = Values::F64((0..4).map(|x| t.floor() * 10.0 + f64::from(x)).collect());
+    /// #         let (dims, attributes) = (vec!["x".into()], Arc::new([]) as Arc<_>);
+    /// #         let field = Field { name: "u".into(), dims, shape: vec![4], values, attributes };
+    /// #         Ok(Dataset { variables: vec![field], ..Dataset::default() })
+    /// #     }
+    /// #     fn calendar(&self) -> Option<&str> {
+    /// #         None
+    /// #     }
+    /// # }
+    /// let sum = |key: &str, data: Dataset| match &data.variables[0].values {
+    ///     Values::F64(values) => values.iter().sum::<f64>(),
+    ///     _ => panic!("{key} is no field of double precision"),
+    /// };
+    /// let group = PrefetchGroup::builder().member("m", Arc::new(Hours)).transform(sum).build()?;
+    /// group.start(Order::Forward, None)?;
+    /// assert_eq!(*group.take(0)?["m"].data, 6.0);
+    /// # Ok::<(), forcings::Error>(())
+    /// ```
     pub fn transform<U, F>(self, f: F) -> PrefetchGroupBuilder<U>
     where
         F: Fn(&str, T) -> U + Send + Sync + 'static,
@@ -195,15 +298,26 @@ impl<T: Send + Sync + 'static> PrefetchGroupBuilder<T> {
         self
     }
 
+    /// Writes what workers decode to a temporary file in `folder`, of `max_bytes` at most, and reads it back where a sample
+    /// is asked for again, as in a sweep back over the epochs: the same bits, without decoding. The file has no name, and is
+    /// gone when the group is closed. Samples that do not fit are decoded again, and so is what cannot be written or read,
+    /// which [`PrefetchGroup::spill_error`] tells. Beside the memory budget, each worker takes half a megabyte for it, and
+    /// names, shapes and attributes of what is spilled stay in memory. The samples that the host makes are not spilled.
+    pub fn spill(mut self, folder: impl Into<PathBuf>, max_bytes: impl Into<Option<u64>>) -> Self {
+        self.options.spill = Some((folder.into(), max_bytes.into()));
+        self
+    }
+
     /// Builds the group and starts its threads. Nothing is decoded before [`start`](PrefetchGroup::start).
     ///
     /// # Errors
     /// `InvalidParameter` without members, for a depth or a number of workers of 0, for a depth as needed without a
     /// memory budget, for two members with one key, for a member whose data never change or whose times are not finite,
     /// for members of different calendars, and for a clip that leaves no epoch; `Selection` for windows that cannot be
-    /// bound to a member; `Io` when the system starts no thread.
+    /// bound to a member; `Io` when the system starts no thread, or makes no file in the folder to spill to.
     pub fn build(mut self) -> Result<PrefetchGroup<T>> {
-        let Options { depth, max_bytes, fetch_ahead, workers, inline, clip, trace, host_finishes } = self.options;
+        let Options { depth, max_bytes, fetch_ahead, workers, inline, clip, trace, host_finishes, spill } =
+            self.options;
         if depth == Some(0) {
             return Err(Error::invalid("depth is 0; a prefetch group holds at least 1 epoch ahead"));
         }
@@ -215,6 +329,16 @@ impl<T: Send + Sync + 'static> PrefetchGroupBuilder<T> {
         }
         self.members.sort_by(|a, b| a.key.as_bytes().cmp(b.key.as_bytes()));
         let plan = Plan::new(&self.members, self.windows.as_deref(), clip)?;
+        let spill = match spill {
+            Some((folder, max_bytes)) => Some(Arc::new(Spill::create(&folder, max_bytes)?)),
+            None => None,
+        };
+        if let Some(spill) = &spill {
+            let decoded = self.members.iter_mut().enumerate().filter(|(_, m)| m.route != Route::Host);
+            for (index, member) in decoded {
+                member.sampler = Arc::new(SpillingSampler::new(member.sampler.clone(), index, spill.clone()));
+            }
+        }
         for member in self.members.iter_mut().filter(|m| host_finishes && m.route == Route::Worker) {
             member.route = Route::WorkerThenHost;
         }
@@ -228,6 +352,7 @@ impl<T: Send + Sync + 'static> PrefetchGroupBuilder<T> {
             max_bytes,
             workers: if inline { 0 } else { workers },
             trace,
+            spill,
         })
     }
 }

@@ -6,6 +6,7 @@ use super::orders::Order;
 use super::sample::EpochSample;
 use super::schedule::Lane;
 use super::shared::{Shared, State, Taking};
+use super::spill::Spill;
 use super::stats::{Snapshot, Stats};
 use super::sync::thread::{Builder, JoinHandle};
 use super::sync::{Mutex, MutexGuard};
@@ -62,6 +63,7 @@ pub struct PrefetchGroup<T: Send + Sync + 'static = Dataset> {
     shared: Arc<Shared<T>>,
     inline: bool,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    spill: Option<Arc<Spill>>,
 }
 
 impl PrefetchGroup {
@@ -74,8 +76,9 @@ impl PrefetchGroup {
 impl<T: Send + Sync + 'static> PrefetchGroup<T> {
     pub(super) fn new(parts: Parts<T>) -> Result<Self> {
         let (workers, fetches) = (parts.workers, parts.fetch_ahead > 0);
+        let spill = parts.spill.clone();
         let shared = Arc::new(Shared::new(parts));
-        let group = PrefetchGroup { shared, inline: workers == 0, threads: Mutex::default() };
+        let group = PrefetchGroup { shared, inline: workers == 0, threads: Mutex::default(), spill };
         // An early return drops the group, which ends the threads started so far.
         for worker in 0..workers {
             let thread = group.spawn(format!("forcings-dec-{worker}"), |shared| shared.serve())?;
@@ -241,10 +244,14 @@ impl<T: Send + Sync + 'static> PrefetchGroup<T> {
             // A worker that panicked has reported it; there is no more to do about it here.
             let _ = thread.join();
         }
+        if let Some(spill) = &self.spill {
+            spill.close();
+        }
     }
 
     /// What the group counted since it was built.
     pub fn stats(&self) -> Stats {
+        let spilled = self.spill.as_ref().map(|spill| spill.counts()).unwrap_or_default();
         let state = self.shared.state.lock();
         let counters = state.schedule.counters();
         Stats {
@@ -257,7 +264,16 @@ impl<T: Send + Sync + 'static> PrefetchGroup<T> {
             oversize_epochs: counters.oversize_epochs,
             overlap: !self.inline,
             depth: state.schedule.depth(),
+            samples_spilled: spilled.spilled,
+            samples_restored: spilled.restored,
+            spilled_bytes: spilled.bytes,
         }
+    }
+
+    /// The first thing that went wrong with [spilling](PrefetchGroupBuilder::spill): a full disk, say. Samples are decoded
+    /// then as they would be without.
+    pub fn spill_error(&self) -> Option<String> {
+        self.spill.as_ref()?.error()
     }
 
     /// Where the group stands in its order.

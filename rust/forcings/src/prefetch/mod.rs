@@ -19,6 +19,7 @@ mod plan;
 mod sample;
 mod schedule;
 mod shared;
+mod spill;
 mod stats;
 pub(crate) mod sync;
 #[cfg(all(test, not(feature = "shuttle")))]

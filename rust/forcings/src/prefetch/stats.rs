@@ -24,6 +24,12 @@ pub struct Stats {
     pub overlap: bool,
     /// How many epochs are held ahead at present.
     pub depth: usize,
+    /// Samples written to disk.
+    pub samples_spilled: u64,
+    /// Samples read back from there, which count as decoded too.
+    pub samples_restored: u64,
+    /// Bytes written there.
+    pub spilled_bytes: u64,
 }
 
 /// Where a group stands in its order, at one moment.

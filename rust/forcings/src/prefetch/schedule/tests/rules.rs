@@ -52,7 +52,21 @@ fn the_limit_admits_by_the_last_size() {
 }
 
 #[test]
-fn one_byte_runs_each_epoch_alone() {
+fn the_limit_can_be_filled_to_the_last_byte() {
+    let mut schedule = one_member(6, 4, Some(20));
+    schedule.start(vec![0, 1, 2]);
+    let job = schedule.next_job(Lane::Worker).unwrap();
+    finish(&mut schedule, job);
+    assert_eq!(schedule.slots.len(), 2);
+    finish_all(&mut schedule);
+    (0..2).for_each(|k| drop(schedule.take(k).unwrap().unwrap()));
+    schedule.start(vec![5]);
+    finish_all(&mut schedule);
+    assert_eq!(schedule.peak_bytes(), 20, "of all orders");
+}
+
+#[test]
+fn row_115_one_byte_runs_each_epoch_alone() {
     let mut schedule = one_member(3, 4, Some(1));
     schedule.start(vec![0, 1, 2]);
     for k in 0..3 {
@@ -75,7 +89,7 @@ fn jobs_go_out_by_position_then_member() {
 }
 
 #[test]
-fn delivery_keeps_the_order_when_the_newest_finishes_first() {
+fn row_114_delivery_keeps_the_order_when_the_newest_finishes_first() {
     let mut schedule = one_member(3, 3, None);
     schedule.start(vec![2, 0, 1]);
     let mut jobs = jobs(&mut schedule);
@@ -103,7 +117,7 @@ fn the_error_of_the_first_key_is_raised_once_all_are_done() {
 }
 
 #[test]
-fn epochs_before_a_failure_are_delivered_and_none_behind_it_is_admitted() {
+fn row_110_epochs_before_a_failure_are_delivered_and_none_behind_it_is_admitted() {
     let mut schedule = one_member(5, 2, None);
     schedule.start(vec![4, 3, 2, 1, 0]);
     let (first, second) = (schedule.next_job(Lane::Worker).unwrap(), schedule.next_job(Lane::Worker).unwrap());
