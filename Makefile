@@ -1,6 +1,6 @@
 # Every target prepares what it needs; nothing has to be run first. `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo year test check mutants fuzz interop bench bench-peers docs header data format julia distclean corpus crosscheck
+.PHONY: help setup demo year test check mutants fuzz interop soak bench bench-peers docs header data format julia distclean corpus crosscheck
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | column -t -s @
@@ -36,6 +36,10 @@ fuzz: ## feed mutated bytes to every parser (SECONDS=60 in all; TARGET=hdf5 for 
 interop: ## pass stores to and fro with other tools and the crate infrastore-core (the first build takes minutes)
 	@deps/setup.sh
 	@deps/interop.sh
+
+soak: ## prefetch groups under random orders, errors, interrupts and closes (SECONDS=600)
+	@deps/setup.sh
+	@JULIA_NUM_THREADS=2 deps/run.sh julia --check-bounds=yes --project=julia julia/test/child_soak.jl $(or $(SECONDS),600)
 
 bench: ## measure against the bounds and the peers; writes bench/results.json
 	@deps/setup.sh

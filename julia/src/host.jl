@@ -62,21 +62,29 @@ function host_order(h::Host, workers)
     return nothing
 end
 
+# How often in a row a task tries to leave the first thread.
 const MOST_MOVES = 100
 
 # What a task does: makes samples until its order is over. It waits natively, since libuv's events are served by the first
-# thread, which may be busy; and it leaves that thread, where such a wait would hold up everything else.
+# thread, which may be busy; and it leaves that thread, where such a wait would hold up everything else. If all others are
+# busy it stays there, as long as they are.
 function serve(h::Host, order, moves = 0)
-    if Threads.threadid() == 1 && moves < MOST_MOVES
-        Threads.@spawn serve(h, order, moves + 1)
-        return nothing
-    end
     work = Ref{Int32}(0)
     while h.order[] == order
+        on_first = Threads.threadid() == 1
+        if on_first && moves < MOST_MOVES
+            Threads.@spawn serve(h, order, moves + 1)
+            return nothing
+        end
         # The group may be closed at any time.
-        forcings_group_wait_host(h.group, SLICE_MS, work) == 0 || return nothing
+        forcings_group_wait_host(h.group, on_first ? 0 : SLICE_MS, work) == 0 || return nothing
         work[] == HOST_OVER && return nothing
-        work[] == HOST_QUEUED && make_one(h)
+        if work[] == HOST_QUEUED
+            make_one(h)
+        elseif on_first
+            sleep(0.001)
+        end
+        moves = on_first ? MOST_MOVES - 1 : 0
         GC.safepoint()
         yield()
     end
@@ -86,23 +94,46 @@ end
 const HOST_QUEUED = 1
 const HOST_OVER = 2
 
-# Makes the sample that is needed first; false if none is.
+# Makes the sample that is needed first; false if none is. A job that was begun is finished, whatever the caller's code does:
+# the order waits for it.
 function make_one(h::Host)
     job, member, epoch = Ref{UInt64}(0), Ref{UInt64}(0), Ref{UInt64}(0)
     time, sample = Ref{Float64}(0), Ref{Ptr{Cvoid}}(C_NULL)
-    forcings_group_next_host_job(h.group, job, member, epoch, time, sample) == 0 || return false
-    job[] == 0 && return false
     try
-        result, bytes = make(h, h.members[member[] + 1], time[], sample[])
-        forcings_host_complete(job[], keep_value(result), bytes)
+        forcings_group_next_host_job(h.group, job, member, epoch, time, sample) == 0 || return false
+        job[] == 0 && return false
+        result, bytes = task_local_storage(MAKING, h.group) do
+            make(h, h.members[member[] + 1], time[], sample[])
+        end
+        check(forcings_host_complete(job[], keep_value(result), bytes))
     catch e
-        text = sprint(showerror, e)
-        forcings_host_fail(job[], keep_value(e), text, sizeof(text))
+        job[] == 0 || fail_job(job[], e)
         # An interrupt is meant for whoever waits for the sample.
         e isa InterruptException && !h.spawns && rethrow()
     end
     forget_values()
     return true
+end
+
+# Where a task notes of which group it makes a sample.
+const MAKING = :ForcingsMaking
+
+is_making(h::Host) = get(task_local_storage(), MAKING, UInt64(0)) == h.group
+
+function fail_job(job, e)
+    text = error_text(e)
+    forcings_host_fail(job, keep_value(e), text, sizeof(text))
+    return nothing
+end
+
+# What the error says. The code that tells may fail, too, and its text be none.
+function error_text(e)
+    text = try
+        sprint(showerror, e)
+    catch
+        "an error of type $(typeof(e)), which cannot be shown"
+    end
+    return isvalid(text) ? text : map(c -> isvalid(c) ? c : '\ufffd', text)
 end
 
 function make(h::Host, member, time, pointer)
@@ -124,12 +155,13 @@ function make(h::Host, member, time, pointer)
     return result, 0
 end
 
-# Whether nothing in `x` can refer to a field.
+# Whether nothing in `x` can refer to a field. Of types that are not known, which may hold more than they show, it cannot be
+# said.
 is_plain(x) = isbits(x)
-is_plain(::Union{AbstractString, Symbol, Nothing, Missing}) = true
+is_plain(::Union{String, SubString{String}, Symbol}) = true
 is_plain(x::Array{T}) where {T} = isbitstype(T) || all(i -> isassigned(x, i) && is_plain(x[i]), eachindex(x))
 is_plain(x::Union{Tuple, NamedTuple}) = all(is_plain, values(x))
-is_plain(x::AbstractDict) = all(((key, value),) -> is_plain(key) && is_plain(value), x)
+is_plain(x::Dict) = all(((key, value),) -> is_plain(key) && is_plain(value), x)
 
 # The bytes of data: of fields those of their values, of anything else what Julia counts.
 data_bytes(data) = Base.summarysize(data)

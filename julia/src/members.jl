@@ -49,16 +49,33 @@ function members_of(given, windows, clip)
     allunique(keys) || throw(invalid("two members of the group have the same name: $(join(repr.(keys), ", "))"))
     foreach(((key, provider),) -> check_member(key, provider, windows), sorted)
     all(p -> p isa Provider, map(last, sorted)) && return [Member(k, p, p.handle, false) for (k, p) in sorted]
-    times = sort!(unique!([t + 0.0 for (_, p) in sorted for t in numbers(refresh_times(p))]))
-    # The first boundary of a clipped group need not be a refresh time.
-    clip === nothing || (times = sort!(unique!([times; time_number(clip[1])])))
-    return map(sorted) do (key, provider)
-        provider isa Provider && return Member(key, provider, provider.handle, false)
-        return Member(key, provider, host_member(provider, times), true)
+    # Where epochs may begin. The first boundary of a clipped group need not be a refresh time.
+    begins = clip === nothing ? Float64[] : [clip[1]]
+    times = sort!(unique!([t + 0.0 for t in vcat(begins, (times_of(key, p) for (key, p) in sorted)...)]))
+    list = Member[]
+    try
+        for (key, provider) in sorted
+            native = provider isa Provider
+            push!(list, Member(key, provider, native ? provider.handle : host_member(key, provider, times), !native))
+        end
+    catch
+        release_members(list)
+        rethrow()
     end
+    return list
 end
 
-numbers(times) = Float64[time_number(t) for t in times]
+# The library needs the handles of Julia's members no longer.
+release_members(list) = foreach(m -> m.by_julia && forcings_handle_release(m.handle), list)
+
+function times_of(key, provider)
+    times = Float64[time_number(t) for t in refresh_times(provider)]
+    isempty(times) && throw(invalid("the member \"$key\" has no refresh times"))
+    if !all(isfinite, times) || any(i -> times[i] >= times[i + 1], 1:(length(times) - 1))
+        throw(invalid("the refresh times of the member \"$key\" must be finite and ascend, without repeats"))
+    end
+    return times
+end
 
 check_member(key, ::Provider, _) = nothing
 function check_member(key, provider, windows)
@@ -74,9 +91,11 @@ end
 
 # Tells the library the times of a member and its anchors at the times of all members. Why there is none is told when the
 # epoch is taken.
-function host_member(provider, at)
-    times = numbers(refresh_times(provider))
+function host_member(key, provider, at)
+    times = times_of(key, provider)
     anchors = Float64[anchor_or_nan(provider, t) for t in at]
+    i = findfirst(i -> anchors[i] > at[i], eachindex(at))
+    i === nothing || throw(invalid("the anchor of the member \"$key\" at $(at[i]) is later, $(anchors[i])"))
     handle = Ref{UInt64}(0)
     check(forcings_host_member(times, length(times), at, anchors, length(at), handle))
     return handle[]

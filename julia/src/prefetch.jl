@@ -87,29 +87,31 @@ function PrefetchGroup(
         fetch_ahead >= 0 ||
         throw(invalid("fetch_ahead is $fetch_ahead; give a number of epochs"))
     clip === nothing || length(clip) == 2 || throw(invalid("clip is (t0, tf), two times, not $(repr(clip))"))
-    list = members_of(members, windows, clip)
-    by_julia = filter(member -> member.by_julia, list)
-    options = json((
-        keys = [member.key for member in list],
-        depth = depth === :auto ? nothing : depth,
-        auto_depth = depth === :auto,
-        max_bytes = max_bytes,
-        fetch_ahead = fetch_ahead,
-        workers = workers,
-        inline = inline,
-        windows = windows === nothing ? nothing : [window_object(w) for w in windows],
-        clip = clip === nothing ? nothing : map(time_number, clip),
-        trace = trace,
-        finish_on_host = transform !== nothing,
-    ))
-    handles, group = UInt64[member.handle for member in list], Ref{UInt64}(0)
+    span = clip === nothing ? nothing : map(time_number, clip)
+    selections = windows === nothing ? nothing : [window_object(w) for w in windows]
+    list = members_of(members, windows, span)
+    group = Ref{UInt64}(0)
     try
+        options = json((
+            keys = [member.key for member in list],
+            depth = depth === :auto ? nothing : depth,
+            auto_depth = depth === :auto,
+            max_bytes = max_bytes,
+            fetch_ahead = fetch_ahead,
+            workers = workers,
+            inline = inline,
+            windows = selections,
+            clip = span,
+            trace = trace,
+            finish_on_host = transform !== nothing,
+        ))
+        handles = UInt64[member.handle for member in list]
         GC.@preserve list check(forcings_group_build(options, sizeof(options), handles, length(handles), group))
     finally
-        foreach(member -> forcings_handle_release(member.handle), by_julia)
+        release_members(list)
     end
     host = nothing
-    if transform !== nothing || !isempty(by_julia)
+    if transform !== nothing || any(member -> member.by_julia, list)
         host = Host(group[], list, windows, transform, !inline && Threads.nthreads() > 1)
     end
     T = host !== nothing ? Any : windows === nothing ? Dataset : Vector{Dataset}
@@ -214,6 +216,7 @@ and the error of decoding, after which the order is over.
 """
 function Base.take!(g::PrefetchGroup{T}, k::Integer) where {T}
     k >= 1 || throw(invalid("there is no epoch $k; epochs count from 1"))
+    check_outside(g, "take from")
     collect_unused!(g)
     taken = Ref{Ptr{Cvoid}}(C_NULL)
     check(forcings_group_try_take(g, k - 1, taken))
@@ -335,7 +338,8 @@ Drops the order and all pending work. What is being decoded runs to its end and 
 after that. The group can be started again.
 """
 function cancel!(g::PrefetchGroup; wait::Bool = false)
-    background(job -> forcings_group_cancel(g, wait, job))
+    wait && check_outside(g, "cancel and wait for")
+    end_work(job -> forcings_group_cancel(g, wait, job), g)
     return g
 end
 
@@ -344,4 +348,24 @@ end
 
 Cancels, waits for the native threads and ends them. Samples stay valid. Closing twice does nothing.
 """
-Base.close(g::PrefetchGroup) = background(job -> forcings_group_close(g, job))
+function Base.close(g::PrefetchGroup)
+    check_outside(g, "close")
+    end_work(job -> forcings_group_close(g, job), g)
+    return nothing
+end
+
+# What may wait until tasks have made the samples that they are at.
+function end_work(call, g)
+    g.host === nothing && return background(call)
+    background(call; alone = false)
+    forget_values()
+    return nothing
+end
+
+# Code that makes a sample cannot wait for that sample.
+function check_outside(g, verb)
+    if g.host !== nothing && is_making(g.host)
+        throw(invalid("a transform or a member's method cannot $verb its own group"))
+    end
+    return nothing
+end

@@ -65,6 +65,8 @@ function wait_until(ready, slice, handle::UInt64)
             slice(SLICE_MS)
             GC.safepoint()
             yield()
+            # From Julia 1.7 on a task may go on on another thread.
+            Threads.threadid() == 1 && return wait_until(ready, slice, handle)
         end
         return nothing
     end
@@ -95,9 +97,9 @@ end
 # Runs a long native call. `call(out_job)` is the foreign call; what it borrows must stay reachable in the caller.
 # With one Julia thread nothing else could run meanwhile, so it runs right here; otherwise on a native thread, while
 # this task waits and neither Julia's collector nor another task is held up. `outcome` gets the status of a call that
-# opens nothing, also when the wait for it was interrupted.
-function background(call, outcome::Union{Ref{Int32}, Nothing} = nothing)
-    if Threads.nthreads() == 1
+# opens nothing, also when the wait for it was interrupted. A call that waits for other tasks of Julia's is never `alone`.
+function background(call, outcome::Union{Ref{Int32}, Nothing} = nothing; alone::Bool = Threads.nthreads() == 1)
+    if alone
         status = call(C_NULL)
         outcome === nothing || (outcome[] = status)
         return check(status)

@@ -44,12 +44,20 @@ function trace(g::PrefetchGroup)
     table = Ref{Ptr{Cvoid}}(C_NULL)
     check(forcings_group_trace(g, table))
     return with_tables(table) do t
-        name(i) = t[:member][i] === missing ? nothing : g.keys[t[:member][i] + 1]
-        activity(i) = ACTIVITIES[t[:activity][i] + 1]
-        interval(i) = Interval((activity(i), name(i), t[:epoch][i] + 1, t[:begin_s][i], t[:end_s][i]))
-        intervals = Interval[interval(i) for i in eachindex(t[:epoch])]
+        rows = zip(t[:activity], t[:member], t[:epoch], t[:begin_s], t[:end_s])
+        intervals = Interval[interval(g.keys, row...) for row in rows]
         Trace(g.keys, intervals)
     end
+end
+
+function interval(keys, activity, member, epoch, begin_s, end_s)
+    return Interval((
+        ACTIVITIES[activity + 1],
+        member === missing ? nothing : keys[member + 1],
+        epoch + 1,
+        begin_s,
+        end_s,
+    ))
 end
 
 Base.size(t::Trace) = size(t.intervals)
@@ -130,11 +138,11 @@ function Base.show(io::IO, ::MIME"image/svg+xml", t::Trace)
     for (row, (name, intervals)) in enumerate(rows)
         top = height * (row - 1) + 8
         println(io, "<text x=\"$(margin - 6)\" y=\"$(top + 13)\" text-anchor=\"end\">$(xml(name))</text>")
-        for i in intervals
+        for i in joined(intervals, (last - first) / width / 3)
             # What is shorter than a pixel is still seen.
             wide = max(round(x(i.end_s) - x(i.begin_s); digits = 2), 0.6)
             print(io, "<rect x=\"$(x(i.begin_s))\" y=\"$top\" width=\"$wide\" height=\"$(height - 6)\"")
-            print(io, " fill=\"$(COLORS[i.activity])\" fill-opacity=\"0.75\"><title>$(xml(name)), epoch $(i.epoch): ")
+            print(io, " fill=\"$(COLORS[i.activity])\" fill-opacity=\"0.75\"><title>$(xml(name)), $(i.epochs): ")
             println(io, seconds_text(i.end_s - i.begin_s), "</title></rect>")
         end
     end
@@ -148,6 +156,21 @@ function Base.show(io::IO, ::MIME"image/svg+xml", t::Trace)
     end
     println(io, "</svg>")
     return nothing
+end
+
+# The intervals of a lane as they are drawn: those that come within so many seconds behind another are one with it, so that
+# a picture of a long run stays small.
+function joined(intervals, gap)
+    drawn = NamedTuple{(:activity, :epochs, :begin_s, :end_s), Tuple{Symbol, String, Float64, Float64}}[]
+    for i in sort(intervals; by = i -> i.begin_s)
+        if !isempty(drawn) && i.begin_s <= drawn[end].begin_s + gap
+            old = drawn[end]
+            drawn[end] = merge(old, (epochs = "several epochs", end_s = max(old.end_s, i.end_s)))
+        else
+            push!(drawn, (activity = i.activity, epochs = "epoch $(i.epoch)", begin_s = i.begin_s, end_s = i.end_s))
+        end
+    end
+    return drawn
 end
 
 xml(text) = replace(replace(replace(replace(text, '&' => "&amp;"), '<' => "&lt;"), '>' => "&gt;"), '"' => "&quot;")

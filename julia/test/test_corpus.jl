@@ -96,6 +96,25 @@ function compare_windows(p, windows)
     return nothing
 end
 
+# The same by a group with the option `windows`, in both directions.
+function compare_group_windows(fresh, windows)
+    times = refresh_times(fresh())
+    wanted = [[sample_at(with_window(fresh(), w), t) for w in windows] for t in times]
+    for inline in (false, true), max_bytes in (nothing, 1)
+        options = (windows = windows, inline = inline, depth = 3, workers = 2, max_bytes = max_bytes)
+        PrefetchGroup(Dict("Q" => fresh()); options...) do group
+            for (order, epochs) in (:forward => eachindex(times), :reverse => reverse(eachindex(times)))
+                start!(group, order)
+                for k in epochs
+                    found = take!(group, k)["Q"].data
+                    @test length(found) == length(windows) && all(map(same, found, wanted[k]))
+                end
+            end
+        end
+    end
+    return nothing
+end
+
 @testset "several windows of one sample" begin
     scenario, cache = corpus_file("scenarios/multi-window.json"), corpus_cache()
     constant, discrete = scenario["const"], scenario["discrete"]
@@ -109,6 +128,7 @@ end
     compare_windows(p, constant["windows"])
     for records in discrete["records_per_sample"]
         compare_windows(series(discrete["source"], cache, records), discrete["windows"])
+        compare_group_windows(() -> series(discrete["source"], cache, records), discrete["windows"])
     end
 end
 
