@@ -7,6 +7,7 @@ mod coord_window;
 mod decode;
 mod field;
 pub(crate) mod gather;
+mod making;
 mod packing;
 mod plan;
 mod read;

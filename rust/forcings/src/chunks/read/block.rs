@@ -1,6 +1,7 @@
 //! Serving one block of a read: its selected elements, from wherever it lies to their places in the output.
 
-use super::{Job, Worker};
+use super::worker::Worker;
+use super::Job;
 use crate::chunks::axis::{Run, Touched};
 use crate::chunks::filters::{check_expansion, grown};
 use crate::chunks::geometry::{Place, Subject};
@@ -20,7 +21,7 @@ const STEP_BYTES: usize = 256 << 10;
 /// The bytes of one step from planes to values: with the values they stay in the smallest cache.
 const STRIP_BYTES: usize = 8 << 10;
 
-impl<T: Copy + Send + Sync> Job<'_, T> {
+impl<T: Copy + Default + Send + Sync> Job<'_, T> {
     /// Reads the selected elements of one block.
     pub(super) fn serve(&self, mut item: usize, worker: &mut Worker) -> Result<()> {
         let mut at = vec![0; self.plans.len()];
@@ -30,11 +31,17 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
         }
         let touched: Vec<&Touched> = self.plans.iter().zip(&at).map(|(plan, at)| &plan.touched[*at]).collect();
         let coords: Vec<u64> = touched.iter().map(|t| t.coord).collect();
-        match self.blocks.place(&coords, &self.subject)? {
-            Place::Absent => self.fill_block(&touched, worker),
-            Place::Stored => self.read_stored(&touched, &at, &coords, worker),
-            Place::Memory(bytes) => self.scatter(&touched, bytes, 0, &mut worker.picked),
-            Place::Plain(offset) => self.read_plain(&touched, offset, worker),
+        self.read(&touched, &at, &coords, worker)?;
+        self.out.count(touched.iter().map(|t| t.count).product::<usize>() * self.sink.items);
+        Ok(())
+    }
+
+    fn read(&self, touched: &[&Touched], at: &[usize], coords: &[u64], worker: &mut Worker) -> Result<()> {
+        match self.blocks.place(coords, &self.subject)? {
+            Place::Absent => self.fill_block(touched, worker),
+            Place::Stored => self.read_stored(touched, at, coords, worker),
+            Place::Memory(bytes) => self.scatter(touched, bytes, 0, &mut worker.picked),
+            Place::Plain(offset) => self.read_plain(touched, offset, worker),
             Place::Filtered { chunk, entry } => {
                 let Subject { source, what, .. } = self.subject;
                 let site = ChunkSite { path: source.path(), what, chunk };
@@ -42,17 +49,17 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
                 let Worker { scratch, block, picked, stats, .. } = worker;
                 stats.chunks_inflated += 1;
                 stats.bytes_read += u64::from(entry.size);
-                if let Some(target) = self.whole_block(&touched) {
+                if let Some(target) = self.whole_block(touched) {
                     return fetch_chunk(source, entry, filters, target, scratch, &site);
                 }
                 check_expansion(entry, filters, self.blocks.bytes, &site)?;
                 let block = grown(block, self.blocks.bytes, &site)?;
                 if let Some((entry, filters)) = self.without_shuffle(entry, filters) {
                     fetch_chunk(source, entry, filters, block, scratch, &site)?;
-                    return self.scatter_planes(&touched, block, picked);
+                    return self.scatter_planes(touched, block, picked);
                 }
                 fetch_chunk(source, entry, filters, block, scratch, &site)?;
-                self.scatter(&touched, block, 0, picked)
+                self.scatter(touched, block, 0, picked)
             }
         }
     }
@@ -106,8 +113,9 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
     /// The position in the output and the run, when the selected part of the block is one run of stride 1.
     fn single_run(&self, touched: &[&Touched]) -> Option<(usize, Run)> {
         let mut found = None;
-        let one =
-            touched.iter().all(|t| t.runs.len() == 1) && touched[..touched.len() - 1].iter().all(|t| t.count == 1);
+        let one = self.out.is_one_run()
+            && touched.iter().all(|t| t.runs.len() == 1)
+            && touched[..touched.len() - 1].iter().all(|t| t.count == 1);
         if one {
             self.each_run(touched, &mut |_, out, run| {
                 found = self.is_dense(run).then_some((out, *run));
@@ -214,7 +222,7 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
     fn fill(&self, out: usize, len: usize) {
         let cells = self.items(out, len);
         let items = self.sink.items;
-        (self.sink.convert)(self.fill, &mut cells[..items]);
+        (self.sink.convert)(&self.fill, &mut cells[..items]);
         let mut done = items;
         while done < cells.len() {
             let more = done.min(cells.len() - done);
@@ -239,7 +247,16 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
         let stride = self.blocks.axes[axis].stride;
         for run in &self.plans[axis].runs[touched[axis].runs.clone()] {
             if axis + 1 == self.plans.len() {
-                f(src + run.src * stride, out + run.out, run)?;
+                let mut rest = *run;
+                while rest.len > 0 {
+                    let items = self.sink.items;
+                    let first = out + rest.out;
+                    let len = self.out.run(first * items, rest.len * items) / items;
+                    f(src + rest.src * stride, first, &Run { len, ..rest })?;
+                    rest.out += len;
+                    rest.src = rest.src.wrapping_add_signed(rest.stride.wrapping_mul(len as i64));
+                    rest.len -= len;
+                }
                 continue;
             }
             for k in 0..run.len {

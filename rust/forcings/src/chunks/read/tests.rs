@@ -1,5 +1,5 @@
 use super::*;
-use crate::chunks::{encode_chunk, ChunkEntry, ChunkTable, EncodeFilter, Filter, MemorySource};
+use crate::chunks::{encode_chunk, ChunkEntry, ChunkTable, EncodeFilter, Filter, MemorySource, Scratch};
 use crate::ErrorKind;
 use proptest::prelude::*;
 
