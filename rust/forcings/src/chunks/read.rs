@@ -2,6 +2,7 @@
 //! threads. Reads that are prepared together share the threads too.
 
 mod block;
+mod chunk;
 mod fetch;
 mod team;
 mod worker;

@@ -317,13 +317,14 @@ mod tests {
 
     #[test]
     fn only_what_comes_from_afar_has_threads_that_fetch() {
-        for (chunks, near, fetchers) in [(10, 10, 0), (10, 9, 1), (10, 7, 3), (10, 6, 4), (10, 0, 4), (1, 0, 0)] {
+        // Of one read, and of two of them: one object of each is two.
+        for (chunks, near, of_one, of_two) in
+            [(10, 10, 0, 0), (10, 9, 1, 2), (10, 7, 3, 4), (10, 6, 4, 4), (10, 0, 4, 4), (1, 0, 0, 2)]
+        {
             let stored = StoredChunks { chunk_shape: vec![1], order: vec![0], objects: Arc::new(Near(near)) };
             let needed = Needed::new(&stored, 1, &[AxisPlan::new(&AxisRead::All, chunks, 1, 1)]);
-            assert_eq!(Needed::fetchers(&[&needed]), fetchers, "{near} of {chunks}");
-            // One object of each of two reads is two objects.
-            let both = [fetchers, 2 * usize::from(near == 0)][usize::from(chunks == 1)];
-            assert_eq!(Needed::fetchers(&[&needed, &needed]), both.max((2 * fetchers).min(4)), "{near} of {chunks}");
+            assert_eq!(Needed::fetchers(&[&needed]), of_one, "{near} of {chunks}");
+            assert_eq!(Needed::fetchers(&[&needed, &needed]), of_two, "{near} of {chunks}");
         }
     }
 

@@ -2,10 +2,13 @@
 //! waits at the end of a read, and the error of the first damaged block is the one that is returned, on any number of
 //! threads.
 
-use super::worker::{lock, Worker};
+use super::block::{Begun, Then};
+use super::chunk::{fetch_chunks, AT_ONCE};
+use super::worker::{lock, Room, Worker};
 use super::{Job, Prepared, ReadStats};
 use crate::chunks::stored::Needed;
 use crate::{Error, Result};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
 
@@ -23,8 +26,17 @@ pub(super) trait Serve: Sync {
     /// The objects of a store that they lie in.
     fn needed(&self) -> Option<&Needed<'_>>;
 
-    /// Reads the selected elements of one block.
-    fn serve(&self, block: usize, worker: &mut Worker) -> Result<()>;
+    /// Reads the selected elements of one block, or says which chunk has to be fetched for [`finish`](Self::finish).
+    ///
+    /// # Errors
+    /// Those of the block.
+    fn begin<'a>(&'a self, block: usize, room: &'a mut Room, stats: &mut ReadStats) -> Result<Option<Begun<'a>>>;
+
+    /// Reads the selected elements of a block whose chunk was fetched into `room`.
+    ///
+    /// # Errors
+    /// Those of the block.
+    fn finish(&self, block: usize, then: Then, room: &mut Room) -> Result<()>;
 }
 
 /// The first block that could not be read.
@@ -47,41 +59,37 @@ pub fn run_all(reads: Vec<Prepared>, threads: usize) -> std::result::Result<Read
 
 /// The same; who calls runs no read twice.
 pub(super) fn run(reads: &[&dyn Serve], threads: usize) -> std::result::Result<ReadStats, Failure> {
-    let mut end = 0;
-    let ends: Vec<usize> = reads
-        .iter()
-        .map(|read| {
-            end += read.blocks();
-            end
-        })
-        .collect();
+    let work = Work::new(reads);
+    let end = work.blocks();
     let bytes = reads.iter().fold(0usize, |sum, read| sum.saturating_add(read.bytes()));
     let threads = threads.min(end).min(bytes / MIN_THREAD_BYTES + 1).max(1);
     let needed: Vec<&Needed> = reads.iter().filter_map(|read| read.needed()).collect();
     let next = AtomicUsize::new(0);
     let (failed, stopped) = (AtomicBool::new(false), AtomicBool::new(false));
     let outcome = Mutex::new((ReadStats::default(), None::<(usize, Failure)>));
-    let work = || {
+    // The last ones are handed out one by one, so that the threads end together.
+    let several = if threads > 1 { end.saturating_sub(threads) } else { end } / AT_ONCE;
+    let serve = || {
         let mut worker = Worker::hire();
         let mut failure = None;
         while !failed.load(Ordering::Relaxed) {
-            let item = next.fetch_add(1, Ordering::Relaxed);
-            if item >= end {
+            let turn = next.fetch_add(1, Ordering::Relaxed);
+            let first = turn.min(several) * AT_ONCE + turn.saturating_sub(several);
+            if first >= end {
                 break;
             }
-            let read = ends.partition_point(|end| *end <= item);
-            let first = ends[read] - reads[read].blocks();
-            if let Err(error) = reads[read].serve(item - first, &mut worker) {
+            let count = if turn < several { AT_ONCE } else { 1 };
+            if let Err((block, error)) = work.serve(first..first + count, &mut worker) {
                 failed.store(true, Ordering::Relaxed);
                 stopped.store(true, Ordering::Relaxed);
-                failure = Some((item, Failure { read, error }));
+                failure = Some((block, Failure { read: work.find(block).0, error }));
             }
         }
         let mut outcome = lock(&outcome);
         outcome.0.add(&worker.stats);
-        if let Some((item, failure)) = failure {
-            if outcome.1.as_ref().is_none_or(|(other, _)| item < *other) {
-                outcome.1 = Some((item, failure));
+        if let Some((block, failure)) = failure {
+            if outcome.1.as_ref().is_none_or(|(other, _)| block < *other) {
+                outcome.1 = Some((block, failure));
             }
         }
         drop(outcome);
@@ -93,13 +101,66 @@ pub(super) fn run(reads: &[&dyn Serve], threads: usize) -> std::result::Result<R
             let _ = std::thread::Builder::new().spawn_scoped(scope, || Needed::fetch_all(&needed, &stopped));
         }
         for _ in 1..threads {
-            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+            let _ = std::thread::Builder::new().spawn_scoped(scope, serve);
         }
-        work();
+        serve();
     });
     match outcome.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
         (stats, None) => Ok(stats),
         (_, Some((_, failure))) => Err(failure),
+    }
+}
+
+/// The blocks of all reads, one read after the other.
+struct Work<'a> {
+    reads: &'a [&'a dyn Serve],
+    /// For each read the number of blocks up to its end.
+    ends: Vec<usize>,
+}
+
+impl<'a> Work<'a> {
+    fn new(reads: &'a [&'a dyn Serve]) -> Self {
+        let mut end = 0;
+        let ends = reads.iter().map(|read| {
+            end += read.blocks();
+            end
+        });
+        Work { reads, ends: ends.collect() }
+    }
+
+    fn blocks(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// The position of the read of a block, and that of the block in it.
+    fn find(&self, block: usize) -> (usize, usize) {
+        let read = self.ends.partition_point(|end| *end <= block);
+        (read, block - read.checked_sub(1).map_or(0, |before| self.ends[before]))
+    }
+
+    /// Serves up to `AT_ONCE` blocks. After an error, of the first that has one, those behind it are not served.
+    fn serve(&self, blocks: Range<usize>, worker: &mut Worker) -> std::result::Result<(), (usize, Error)> {
+        let Worker { rooms, stats } = worker;
+        let (mut fetches, mut waiting) = ([const { None }; AT_ONCE], [None; AT_ONCE]);
+        let mut failure = None;
+        for (k, (block, room)) in blocks.clone().zip(rooms.iter_mut()).enumerate() {
+            let (read, within) = self.find(block);
+            match self.reads[read].begin(within, room, stats) {
+                Ok(begun) => (fetches[k], waiting[k]) = begun.map(|Begun { fetch, then }| (fetch, then)).unzip(),
+                Err(error) => {
+                    failure = Some((block, error));
+                    break;
+                }
+            }
+        }
+        let fetched = fetch_chunks(fetches);
+        for (((block, room), fetched), then) in blocks.zip(rooms).zip(fetched).zip(waiting) {
+            if let (Some(fetched), Some(then)) = (fetched, then) {
+                let (read, within) = self.find(block);
+                fetched.and_then(|()| self.reads[read].finish(within, then, room)).map_err(|error| (block, error))?;
+            }
+        }
+        failure.map_or(Ok(()), Err)
     }
 }
 
@@ -116,7 +177,11 @@ impl<T: Copy + Default + Send + Sync> Serve for Option<Job<'_, T>> {
         self.as_ref()?.needed.as_ref()
     }
 
-    fn serve(&self, block: usize, worker: &mut Worker) -> Result<()> {
-        self.as_ref().map_or(Ok(()), |job| job.serve(block, worker))
+    fn begin<'a>(&'a self, block: usize, room: &'a mut Room, stats: &mut ReadStats) -> Result<Option<Begun<'a>>> {
+        self.as_ref().map_or(Ok(None), |job| job.begin(block, room, stats))
+    }
+
+    fn finish(&self, block: usize, then: Then, room: &mut Room) -> Result<()> {
+        self.as_ref().map_or(Ok(()), |job| job.finish(block, then, room))
     }
 }

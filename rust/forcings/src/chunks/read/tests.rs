@@ -1,3 +1,5 @@
+mod together;
+
 use super::*;
 use crate::chunks::{encode_chunk, ChunkEntry, ChunkTable, EncodeFilter, Filter, MemorySource, Scratch};
 use crate::ErrorKind;
