@@ -40,7 +40,7 @@ pub enum FloatType {
 /// How to decode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecodeOptions {
-    /// Threads that share the chunks of one large variable; at least 1.
+    /// Threads that share the chunks of all variables, where there is enough to do; at least 1.
     pub threads: usize,
     /// The type of data variables that are floating-point numbers.
     pub eltype: FloatType,

@@ -12,8 +12,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
 
-/// Work per thread below which another thread costs more than it saves.
-const MIN_THREAD_BYTES: usize = 256 << 10;
+/// Work per thread below which another thread costs more than it saves. Tests have little of it.
+const MIN_THREAD_BYTES: usize = if cfg!(test) { 1 } else { 256 << 10 };
 
 /// A read, as far as threads go. Each block is served once.
 pub(super) trait Serve: Sync {
