@@ -24,7 +24,7 @@ Gridded files that answer [`sample_at`](@ref) on a known list of times. It may b
   `Float32` takes half the memory: values are computed in double precision and rounded once (to infinity beyond its
   range). Coordinates, variables with CF time units, and unpacked integers of more than 16 bits with a fill value stay
   `Float64`; integers without a fill value stay integers
-- `threads`: native threads that share the chunks of one large variable. The workers of a [`PrefetchGroup`](@ref) decode
+- `threads`: native threads that share the chunks of a large sample. The workers of a [`PrefetchGroup`](@ref) decode
   in parallel already, so 1 is right there
 - `cache`: the [`Cache`](@ref) that URLs are fetched into
 - `auth_realm`: the realm whose credential the servers want

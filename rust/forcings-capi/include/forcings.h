@@ -436,7 +436,7 @@ int32_t forcings_store_state(uint64_t store,
 // Opens a provider. `options` is JSON: `files` (paths or URLs), `format` (`"netcdf"`, or `"zarr"` for the folders or URLs
 // of stores), `variables` (names; none for all, but a store cannot be listed), and optionally `times`, `time_dim`,
 // `select` (a selection in its wire form), `group`, `records_per_sample` (1, or 2 for a bracket), `eltype` of
-// floating-point data variables (`"float64"`, `"float32"`), `threads` that share one large variable (1); for URLs `cache`
+// floating-point data variables (`"float64"`, `"float32"`), `threads` that share a large sample (1); for URLs `cache`
 // (the handle of one), `auth_realm`, `name` (of the source, for the cache) and `store_access` (`"cached"`). URLs need
 // `times`, unless they are of one Zarr store, and nothing is fetched here. An option that is none of these is refused. See
 // `out_job` above.

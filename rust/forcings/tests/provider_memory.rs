@@ -62,13 +62,24 @@ const LEV: usize = 8;
 const LAT: usize = 90;
 const LON: usize = 144;
 
-/// `records` hours from `first` on of five variables (time, lev, lat, lon): in NetCDF-4 by level, deflated and shuffled.
-fn write(path: &Path, first: usize, records: usize, classic: bool) {
+/// How a file is laid out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Classic,
+    /// NetCDF-4, a chunk for each level, deflated and shuffled.
+    Chunked,
+    /// The same, where the records of a level follow each other.
+    LevelFirst,
+}
+
+/// `records` hours from `first` on of five variables (time, lev, lat, lon).
+fn write(path: &Path, first: usize, records: usize, kind: Kind) {
+    let classic = kind == Kind::Classic;
     let options = if classic { netcdf::Options::_64BIT_OFFSET } else { netcdf::Options::NETCDF4 };
     let mut file = netcdf::create_with(path, options).unwrap();
-    let dims = ["time", "lev", "lat", "lon"];
+    let dims = if kind == Kind::LevelFirst { ["lev", "time", "lat", "lon"] } else { ["time", "lev", "lat", "lon"] };
     file.add_unlimited_dimension("time").unwrap();
-    for (name, len) in dims[1..].iter().zip([LEV, LAT, LON]) {
+    for (name, len) in ["lev", "lat", "lon"].iter().zip([LEV, LAT, LON]) {
         file.add_dimension(name, len).unwrap();
     }
     file.add_variable::<f64>("time", &["time"]).unwrap().put_attribute("units", "hours since 2000-01-01").unwrap();
@@ -90,7 +101,11 @@ fn write(path: &Path, first: usize, records: usize, classic: bool) {
             for (i, value) in values.iter_mut().enumerate() {
                 *value = ((i * 37 + k * 11 + (first + record) * 101) % 1000) as f32 * 0.37;
             }
-            file.variable_mut(&format!("v{k}")).unwrap().put_values(&values, (record, .., .., ..)).unwrap();
+            let mut v = file.variable_mut(&format!("v{k}")).unwrap();
+            match kind {
+                Kind::LevelFirst => v.put_values(&values, (.., record, .., ..)).unwrap(),
+                _ => v.put_values(&values, (record, .., .., ..)).unwrap(),
+            }
         }
     }
     file.close().unwrap();
@@ -99,10 +114,10 @@ fn write(path: &Path, first: usize, records: usize, classic: bool) {
 #[test]
 fn a_sample_takes_at_most_a_third_more_than_its_bytes() {
     let folder = tempfile::tempdir().unwrap();
-    for classic in [false, true] {
-        let parts: Vec<PathBuf> = [0, 2].map(|first| folder.path().join(format!("{classic}{first}.nc"))).into();
+    for kind in [Kind::Classic, Kind::Chunked, Kind::LevelFirst] {
+        let parts: Vec<PathBuf> = [0, 2].map(|first| folder.path().join(format!("{kind:?}{first}.nc"))).into();
         for (part, first) in parts.iter().zip([0, 2]) {
-            write(part, first, 2, classic);
+            write(part, first, 2, kind);
         }
         for (records, eltype, threads) in [
             (1, FloatType::F64, 1),
@@ -124,7 +139,7 @@ fn a_sample_takes_at_most_a_third_more_than_its_bytes() {
                 let width = if eltype == FloatType::F32 { 4 } else { 8 };
                 let bytes = 5 * records * LEV * LAT * LON * width;
                 assert!((bytes..bytes + 64).contains(&sample.byte_len()), "{} of {bytes}", sample.byte_len());
-                let case = format!("classic {classic}, {records} records, {eltype:?}, {threads} threads, time {t}");
+                let case = format!("{kind:?}, {records} records, {eltype:?}, {threads} threads, time {t}");
                 assert!(most >= bytes && most * 10 <= bytes * 13, "{most} for {bytes} bytes: {case}");
                 held.push(sample);
             }

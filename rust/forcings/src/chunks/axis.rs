@@ -98,17 +98,20 @@ pub(super) struct AxisPlan {
 impl AxisPlan {
     /// Splits `read`, checked by [`AxisRead::count`], over blocks of `extent` elements. A position stands for `unit`
     /// elements that lie next to each other (the axes behind this one, when they are read whole), out of
-    /// `positions * unit` of this axis.
+    /// `positions * unit` of this axis. Positions beyond them belong to no run.
     pub(super) fn new(read: &AxisRead, positions: u64, unit: u64, extent: u64) -> Self {
         let mut split = Split { extent, runs: Vec::new() };
         match read {
             AxisRead::All => split.push_range(0, 0, positions * unit),
-            AxisRead::Slice { start, stop, step: 1 } => split.push_range(0, start * unit, (stop - start) * unit),
-            AxisRead::Slice { start, stop, step } => {
-                let picks = (0..(stop - start).div_ceil(*step)).map(|k| start + k * step);
-                split.push_picks(picks, unit);
+            AxisRead::Slice { start, stop, step: 1 } => {
+                split.push_range(0, start * unit, (*stop).min(positions).saturating_sub(*start) * unit);
             }
-            AxisRead::Indices(list) => split.push_picks(list.iter().copied(), unit),
+            AxisRead::Slice { start, stop, step } => {
+                let stop = (*stop).min(positions);
+                let picks = (0..stop.saturating_sub(*start).div_ceil(*step)).map(|k| start + k * step);
+                split.push_picks(picks, positions, unit);
+            }
+            AxisRead::Indices(list) => split.push_picks(list.iter().copied(), positions, unit),
         }
         let mut runs = split.runs;
         runs.sort_by_key(|(coord, _)| *coord);
@@ -135,8 +138,8 @@ struct Split {
 }
 
 impl Split {
-    fn push_picks(&mut self, picks: impl Iterator<Item = u64>, unit: u64) {
-        for (k, pick) in picks.enumerate() {
+    fn push_picks(&mut self, picks: impl Iterator<Item = u64>, positions: u64, unit: u64) {
+        for (k, pick) in picks.enumerate().filter(|(_, pick)| *pick < positions) {
             self.push_range(k * unit as usize, pick * unit, unit);
         }
     }
@@ -205,6 +208,21 @@ mod tests {
     fn positions_of_several_elements_join_where_they_meet() {
         let plan = AxisPlan::new(&AxisRead::Indices(vec![1, 2, 0]), 3, 5, 100);
         assert_eq!(plan.runs, [run(0, 5, 10, 1), run(10, 0, 5, 1)]);
+    }
+
+    #[test]
+    fn positions_beyond_what_is_written_belong_to_no_run() {
+        let slice = |start, step| AxisRead::Slice { start, stop: 9, step };
+        for (read, runs) in [
+            (slice(3, 1), vec![run(0, 6, 4, 1)]),
+            (slice(2, 2), vec![run(0, 4, 2, 1), run(2, 8, 2, 1)]),
+            (slice(7, 1), vec![]),
+            (slice(6, 3), vec![]),
+            (AxisRead::Indices(vec![8, 4, 5, 0]), vec![run(2, 8, 2, 1), run(6, 0, 2, 1)]),
+            (AxisRead::All, vec![run(0, 0, 10, 1)]),
+        ] {
+            assert_eq!(AxisPlan::new(&read, 5, 2, 100).runs, runs, "{read:?}");
+        }
     }
 
     #[test]

@@ -68,11 +68,11 @@ pub(super) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// The blocks of `subject`, for a read of `reads`.
+    /// The blocks of `subject`, for a read of `reads`, which select `counts` positions.
     ///
     /// # Errors
     /// `Format` when the layout contradicts the shape, or its offsets overflow.
-    pub(super) fn new(subject: &Subject<'a>, reads: &[AxisRead]) -> Result<Self> {
+    pub(super) fn new(subject: &Subject<'a>, reads: &[AxisRead], counts: &[u64]) -> Result<Self> {
         let too_large = || subject.damaged("its extents are too large");
         let width = subject.width as u64;
         let (kind, extents) = match subject.layout {
@@ -117,7 +117,7 @@ impl<'a> Blocks<'a> {
         }
         // The objects of a store are found by the coordinates of all axes.
         if !matches!(kind, Kind::Stored(_)) {
-            join(&mut axes, subject.shape, reads);
+            join(&mut axes, subject.shape, reads, counts);
         }
         if !matches!(kind, Kind::Chunked(_) | Kind::Stored(_)) {
             let mut room = (BLOCK_BYTES / width).max(1);
@@ -190,10 +190,11 @@ impl<'a> Blocks<'a> {
 }
 
 /// Joins trailing axes that are read whole, and that blocks hold whole and without gaps, to the axis before.
-fn join(axes: &mut Vec<BlockAxis>, shape: &[u64], reads: &[AxisRead]) {
+fn join(axes: &mut Vec<BlockAxis>, shape: &[u64], reads: &[AxisRead], counts: &[u64]) {
     while let [.., before, last] = &mut axes[..] {
         let extent = shape[last.axis];
-        let whole = reads[last.axis].is_full(extent) && last.extent == extent * last.unit;
+        let full = reads[last.axis].is_full(extent) && counts[last.axis] == extent;
+        let whole = full && last.extent == extent * last.unit;
         if !whole || before.stride != last.extent.saturating_mul(last.stride) {
             return;
         }

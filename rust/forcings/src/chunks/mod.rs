@@ -23,8 +23,11 @@ pub use axis::AxisRead;
 pub use encode::{encode_chunk, EncodeFilter};
 pub use filters::{check_expansion, decode_chunk, fetch_chunk, is_filtered, ChunkSite, Scratch};
 pub use layout::{ChunkEntry, ChunkTable, Filter, Layout};
+pub use output::{Fresh, Target};
 pub use pipeline::{LARGEST_EXPANSION, MAX_EXPANSION};
-pub use read::{fetch_objects, read_bytes_into, read_into, read_new, Convert, ReadRequest, ReadStats};
+pub use read::{
+    fetch_objects, read_bytes_into, read_into, read_new, run_all, Convert, Failure, Prepared, ReadRequest, ReadStats,
+};
 pub use scale_offset::ScaleOffset;
 pub use source::{ByteSource, FileSource, MemorySource};
 pub use stored::{ChunkObject, ChunkObjects, Fetched, ObjectScratch, Part, StoredChunks};

@@ -1,19 +1,23 @@
-//! Selected elements of one variable, read into a caller's buffer: only the blocks that the selection touches, each
-//! once, shared by threads.
+//! Selected elements of variables, read into buffers: only the blocks that the selections touch, each once, shared by
+//! threads. Reads that are prepared together share the threads too.
 
 mod block;
+mod chunk;
 mod fetch;
+mod team;
+mod worker;
 
 pub use fetch::fetch_objects;
+pub use team::{run_all, Failure};
 
 use super::axis::{AxisPlan, AxisRead};
 use super::geometry::{BlockAxis, Blocks, Subject};
-use super::output::{expect_writes, SharedOutput};
+use super::output::{Fresh, Target};
 use super::stored::{check_bearable, Absent, Needed};
-use super::{ByteSource, Layout, ObjectScratch, Scratch};
+use super::{ByteSource, Layout};
 use crate::{Error, Result};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::borrow::Cow;
+use team::Serve;
 
 /// What is read of which variable.
 #[derive(Clone, Copy)]
@@ -45,23 +49,50 @@ pub struct ReadStats {
     pub blocks_absent: u64,
 }
 
+impl ReadStats {
+    fn add(&mut self, other: &ReadStats) {
+        self.chunks_inflated += other.chunks_inflated;
+        self.bytes_read += other.bytes_read;
+        self.blocks_absent += other.blocks_absent;
+    }
+}
+
 /// Turns a run of stored elements, in file byte order, into as many items.
 pub type Convert<'a, T> = dyn Fn(&[u8], &mut [T]) + Sync + 'a;
+
+/// A read whose output is there and whose blocks are known; [`run_all`] runs it.
+pub struct Prepared<'a>(Box<dyn Serve + 'a>);
+
+impl<'a> Prepared<'a> {
+    /// Prepares to read the selected elements into `out`, row-major, each once. The selection is made along `extents`: what
+    /// lies beyond those of the variable holds the fill value. An axis that is read whole must not be shorter than the
+    /// variable. `convert` is called on any thread.
+    ///
+    /// # Errors
+    /// `Selection` when a position lies outside its axis or a store is asked for too much at once, `InvalidParameter` when
+    /// `out` has not as many items as are selected, `Format` when the layout does not fit the shape.
+    pub fn new<T: Copy + Default + Send + Sync>(
+        request: &ReadRequest<'a>,
+        extents: &[u64],
+        out: Target<'a, T>,
+        convert: &'a Convert<'a, T>,
+    ) -> Result<Self> {
+        Ok(Prepared(Box::new(prepare(request, extents, out, Sink { items: 1, convert, as_bytes: None })?)))
+    }
+}
 
 /// Reads the selected elements into `out`, row-major; each item is written once. `convert` is called on any of `threads`
 /// threads. After an error the content of `out` is unspecified.
 ///
 /// # Errors
-/// `Selection` when a position lies outside its axis or a store is asked for too much at once, `InvalidParameter` when
-/// `out` has not as many items as are selected, `Format` when the file is damaged or its layout does not fit the shape,
-/// `Unsupported` for unknown filters, `Io`.
-pub fn read_into<T: Copy + Send + Sync>(
+/// Those of [`Prepared::new`], `Format` when the file is damaged, `Unsupported` for unknown filters, `Io`.
+pub fn read_into<T: Copy + Default + Send + Sync>(
     request: &ReadRequest,
     out: &mut [T],
     threads: usize,
     convert: &Convert<T>,
 ) -> Result<ReadStats> {
-    read(request, SharedOutput::new(out), threads, &Sink { items: 1, convert, as_bytes: None })
+    run(&prepare(request, request.shape, Target::of(out), Sink { items: 1, convert, as_bytes: None })?, threads)
 }
 
 /// Reads the selected elements, `len` of them, into memory of their own, which is written once. Otherwise as
@@ -75,20 +106,13 @@ pub fn read_new<T: Copy + Default + Send + Sync>(
     threads: usize,
     convert: &Convert<T>,
 ) -> Result<Vec<T>> {
-    let mut out = Vec::new();
     let refused = |_| {
         let detail = format!("{}: there is no memory for {len} elements", request.what);
         Error::format(request.source.path(), detail)
     };
-    out.try_reserve_exact(len).map_err(refused)?;
-    let room = &mut out.spare_capacity_mut()[..len];
-    expect_writes(room);
-    let shared = SharedOutput::of_uninit(room, T::default());
-    read(request, shared, threads, &Sink { items: 1, convert, as_bytes: None })?;
-    // SAFETY: a read that succeeds has served every touched block, and so handed out, initialised, every position of the
-    // output: each belongs to one run (`AxisPlan`), and `len` was found to be the product of what is selected.
-    unsafe { out.set_len(len) };
-    Ok(out)
+    let mut out = Fresh::new(len, len).map_err(refused)?;
+    run(&prepare(request, request.shape, out.whole(), Sink { items: 1, convert, as_bytes: None })?, threads)?;
+    Ok(out.finish())
 }
 
 /// Reads the selected elements as they are stored, `element_width` bytes each; without a copy in between where one run
@@ -98,12 +122,9 @@ pub fn read_new<T: Copy + Default + Send + Sync>(
 /// As [`read_into`].
 pub fn read_bytes_into(request: &ReadRequest, out: &mut [u8], threads: usize) -> Result<ReadStats> {
     let convert = |from: &[u8], to: &mut [u8]| to.copy_from_slice(from);
-    let shared = SharedOutput::new(out);
-    read(request, shared, threads, &Sink { items: request.element_width, convert: &convert, as_bytes: Some(|out| out) })
+    let sink = Sink { items: request.element_width, convert: &convert, as_bytes: Some(|out| out) };
+    run(&prepare(request, request.shape, Target::of(out), sink)?, threads)
 }
-
-/// Work per thread below which another thread costs more than it saves.
-const MIN_THREAD_BYTES: usize = 256 << 10;
 
 type AsBytes<T> = fn(&mut [T]) -> &mut [u8];
 
@@ -126,62 +147,30 @@ struct Job<'a, T> {
     plans: Vec<AxisPlan>,
     /// Elements of the output from one position of a plan's axis to the next.
     out_strides: Vec<usize>,
-    fill: &'a [u8],
-    sink: &'a Sink<'a, T>,
-    out: SharedOutput<'a, T>,
+    fill: Cow<'a, [u8]>,
+    sink: Sink<'a, T>,
+    out: Target<'a, T>,
     /// Selected elements.
     elements: usize,
     /// Touched blocks.
     items: usize,
 }
 
-/// The state of one thread.
-#[derive(Default)]
-struct Worker {
-    scratch: Scratch,
-    objects: ObjectScratch,
-    block: Vec<u8>,
-    picked: Vec<u8>,
-    stats: ReadStats,
+fn run(job: &dyn Serve, threads: usize) -> Result<ReadStats> {
+    team::run(&[job], threads).map_err(|failure| failure.error)
 }
 
-/// What workers have left for the next ones: their buffers are as large as chunks, and warm.
-static IDLE: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
-
-/// Workers that are kept, and the most that the buffers of each may hold.
-const MAX_IDLE: usize = 16;
-const MAX_IDLE_BYTES: usize = 4 << 20;
-
-impl Worker {
-    fn hire() -> Self {
-        lock(&IDLE).pop().unwrap_or_default()
-    }
-
-    fn dismiss(mut self) {
-        self.stats = ReadStats::default();
-        let buffers = [self.scratch.capacity(), self.objects.capacity(), self.block.capacity(), self.picked.capacity()];
-        if buffers.iter().sum::<usize>() <= MAX_IDLE_BYTES {
-            let mut idle = lock(&IDLE);
-            if idle.len() < MAX_IDLE {
-                idle.push(self);
-            }
-        }
-    }
-}
-
-/// What a panic leaves behind here is whole.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-fn read<T: Copy + Send + Sync>(
-    request: &ReadRequest,
-    out: SharedOutput<T>,
-    threads: usize,
-    sink: &Sink<T>,
-) -> Result<ReadStats> {
+/// Finds the blocks of a read; `None` where there are none. Where more is selected than the variable has, an element is an
+/// item, and all of them start as the fill value. It is converted in that case only: it may be a number that an item cannot
+/// hold.
+fn prepare<'a, T: Copy + Default + Send + Sync>(
+    request: &ReadRequest<'a>,
+    extents: &[u64],
+    mut out: Target<'a, T>,
+    sink: Sink<'a, T>,
+) -> Result<Option<Job<'a, T>>> {
     let ReadRequest { source, layout, shape, element_width: width, fill, axes, what } = *request;
-    let counts = check(request)?;
+    let counts = check(request, extents)?;
     let wanted = counts.iter().try_fold(sink.items as u64, |n, c| n.checked_mul(*c));
     if wanted != Some(out.len() as u64) {
         return Err(Error::invalid(format!(
@@ -190,29 +179,36 @@ fn read<T: Copy + Send + Sync>(
         )));
     }
     if out.len() == 0 {
-        return Ok(ReadStats::default());
+        return Ok(None);
+    }
+    let fill = fill.map_or_else(|| Cow::Owned(vec![0; width]), Cow::Borrowed);
+    if shape != extents && !is_written(axes, shape, &counts) {
+        let mut cell = [T::default()];
+        (sink.convert)(&fill, &mut cell);
+        out.fill(cell[0]);
+        if shape.contains(&0) {
+            return Ok(None);
+        }
     }
     let subject = Subject { source, layout, shape, width, what };
-    let blocks = Blocks::new(&subject, axes)?;
+    let blocks = Blocks::new(&subject, axes, &counts)?;
     let plans = plan(&blocks, &subject, axes, &counts)?;
     let mut out_strides = vec![1; plans.len()];
     for axis in (1..plans.len()).rev() {
         out_strides[axis - 1] = out_strides[axis] * counts[axis] as usize * blocks.axes[axis].unit as usize;
     }
-    let zeros = vec![0; width];
     let items = plans.iter().map(|p| p.touched.len()).product();
-    let fill = fill.unwrap_or(&zeros);
     let elements = out.len() / sink.items;
     let needed = blocks.stored().map(|stored| Needed::new(stored, shape.len(), &plans));
     let absent = Absent::default();
-    let job = Job { subject, blocks, needed, absent, plans, out_strides, fill, sink, out, elements, items };
-    job.run(threads)
+    Ok(Some(Job { subject, blocks, needed, absent, plans, out_strides, fill, sink, out, elements, items }))
 }
 
 /// Checks that the parts of a request fit each other; the number of positions along each axis.
-fn check(request: &ReadRequest) -> Result<Vec<u64>> {
+fn check(request: &ReadRequest, extents: &[u64]) -> Result<Vec<u64>> {
     let ReadRequest { shape, element_width: width, fill, axes, what, .. } = *request;
-    if axes.len() != shape.len() || width == 0 || fill.is_some_and(|f| f.len() != width) {
+    if axes.len() != shape.len() || extents.len() != shape.len() || width == 0 || fill.is_some_and(|f| f.len() != width)
+    {
         return Err(Error::invalid(format!(
             "{what} has {} axes of elements of {width} bytes; {} selections and a fill value of {} bytes were given",
             shape.len(),
@@ -220,7 +216,19 @@ fn check(request: &ReadRequest) -> Result<Vec<u64>> {
             fill.map_or(0, <[u8]>::len)
         )));
     }
-    axes.iter().zip(shape).enumerate().map(|(axis, (read, extent))| read.count(*extent, what, axis)).collect()
+    if axes.iter().zip(shape).zip(extents).any(|((read, own), extent)| *read == AxisRead::All && extent < own) {
+        return Err(Error::invalid(format!("{what} of shape {shape:?} is read whole along the extents {extents:?}")));
+    }
+    axes.iter().zip(extents).enumerate().map(|(axis, (read, extent))| read.count(*extent, what, axis)).collect()
+}
+
+/// Whether a selection of `counts` positions lies within a variable of these extents.
+fn is_written(axes: &[AxisRead], shape: &[u64], counts: &[u64]) -> bool {
+    axes.iter().zip(shape).zip(counts).all(|((read, extent), count)| match read {
+        AxisRead::All => count <= extent,
+        AxisRead::Slice { start, step, .. } => start + (count - 1) * step < *extent,
+        AxisRead::Indices(list) => list.iter().all(|position| position < extent),
+    })
 }
 
 /// How the reads of `counts` positions along the axes split over the blocks.
@@ -233,58 +241,6 @@ fn plan(blocks: &Blocks, subject: &Subject, axes: &[AxisRead], counts: &[u64]) -
         None => AxisPlan::new(&AxisRead::All, 1, 1, 1),
     };
     Ok(blocks.axes.iter().map(of_axis).collect())
-}
-
-impl<T: Copy + Send + Sync> Job<'_, T> {
-    /// Serves every touched block. With several threads they are handed out in order, so that the error of the first
-    /// damaged block is the one that is returned, on any number of threads.
-    fn run(&self, threads: usize) -> Result<ReadStats> {
-        let worth = self.blocks.work(self.items, self.elements * self.subject.width) / MIN_THREAD_BYTES + 1;
-        let threads = threads.min(self.items).min(worth).max(1);
-        let next = AtomicUsize::new(0);
-        let failed = AtomicBool::new(false);
-        let outcome = Mutex::new((ReadStats::default(), None::<(usize, Error)>));
-        let work = || {
-            let mut worker = Worker::hire();
-            let mut error = None;
-            while !failed.load(Ordering::Relaxed) {
-                let item = next.fetch_add(1, Ordering::Relaxed);
-                if item >= self.items {
-                    break;
-                }
-                if let Err(e) = self.serve(item, &mut worker) {
-                    failed.store(true, Ordering::Relaxed);
-                    self.needed.iter().for_each(Needed::stop);
-                    error = Some((item, e));
-                }
-            }
-            let mut outcome = lock(&outcome);
-            outcome.0.chunks_inflated += worker.stats.chunks_inflated;
-            outcome.0.bytes_read += worker.stats.bytes_read;
-            outcome.0.blocks_absent += worker.stats.blocks_absent;
-            if let Some((item, e)) = error {
-                if outcome.1.as_ref().is_none_or(|(other, _)| item < *other) {
-                    outcome.1 = Some((item, e));
-                }
-            }
-            drop(outcome);
-            worker.dismiss();
-        };
-        std::thread::scope(|scope| {
-            // Where the system refuses another thread, those that there are do the work.
-            for needed in self.needed.iter().flat_map(|n| std::iter::repeat_n(n, n.fetchers())) {
-                let _ = std::thread::Builder::new().spawn_scoped(scope, || needed.fetch_all());
-            }
-            for _ in 1..threads {
-                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
-            }
-            work();
-        });
-        match outcome.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
-            (stats, None) => Ok(stats),
-            (_, Some((_, error))) => Err(error),
-        }
-    }
 }
 
 #[cfg(test)]

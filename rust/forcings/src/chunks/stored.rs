@@ -115,7 +115,6 @@ pub(super) struct Needed<'a> {
     slots: Vec<Mutex<Slot>>,
     /// The next slot for the threads that only fetch.
     next: AtomicUsize,
-    stopped: AtomicBool,
 }
 
 /// The objects along one axis.
@@ -151,40 +150,41 @@ impl<'a> Needed<'a> {
         let axes: Vec<NeededAxis> = plans[..rank].iter().zip(objects.chunks_per_object()).map(along).collect();
         let count = axes.iter().map(|a| a.coords.len()).product();
         let slots = std::iter::repeat_with(|| Mutex::new(Slot::Untouched)).take(count).collect();
-        Needed { objects, axes, slots, next: AtomicUsize::new(0), stopped: AtomicBool::new(false) }
+        Needed { objects, axes, slots, next: AtomicUsize::new(0) }
     }
 
-    /// Threads that are worth having for fetching alone: one for each object that has to come from afar.
-    pub(super) fn fetchers(&self) -> usize {
-        let most = self.objects.fetchers();
+    /// Threads that are worth having for fetching alone what several reads need: one for each object that has to come from
+    /// afar.
+    pub(super) fn fetchers(needed: &[&Needed]) -> usize {
+        let most = needed.iter().map(|needed| needed.objects.fetchers()).max().unwrap_or(0);
         // One object is fetched by the thread that needs it.
-        if self.slots.len() < 2 || most == 0 {
+        if most == 0 || needed.iter().map(|needed| needed.slots.len()).sum::<usize>() < 2 {
             return 0;
         }
-        (0..self.slots.len()).filter(|slot| !self.objects.is_at_hand(&self.coords(*slot))).take(most).count()
+        let afar = needed.iter().flat_map(|needed| {
+            (0..needed.slots.len()).filter(|slot| !needed.objects.is_at_hand(&needed.coords(*slot)))
+        });
+        afar.take(most).count()
     }
 
-    /// Fetches objects in order until all are there, one failed, or [`stop`](Self::stop) was called.
-    pub(super) fn fetch_all(&self) {
-        while !self.stopped.load(Ordering::Relaxed) {
-            let slot = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(state) = self.slots.get(slot) else { return };
-            let mut state = state.lock();
-            if matches!(*state, Slot::Untouched) {
-                *state = match self.objects.fetch(&self.coords(slot)) {
-                    Ok(object) => Slot::Here(object),
-                    Err(error) => {
-                        self.stop();
-                        Slot::Failed(error)
-                    }
-                };
+    /// Fetches objects in order until all are there, one failed, or `stopped` was set, which a failure sets for all.
+    pub(super) fn fetch_all(needed: &[&Needed], stopped: &AtomicBool) {
+        for needed in needed {
+            while !stopped.load(Ordering::Relaxed) {
+                let slot = needed.next.fetch_add(1, Ordering::Relaxed);
+                let Some(state) = needed.slots.get(slot) else { break };
+                let mut state = state.lock();
+                if matches!(*state, Slot::Untouched) {
+                    *state = match needed.objects.fetch(&needed.coords(slot)) {
+                        Ok(object) => Slot::Here(object),
+                        Err(error) => {
+                            stopped.store(true, Ordering::Relaxed);
+                            Slot::Failed(error)
+                        }
+                    };
+                }
             }
         }
-    }
-
-    /// Has [`fetch_all`](Self::fetch_all) begin no further fetch.
-    pub(super) fn stop(&self) {
-        self.stopped.store(true, Ordering::Relaxed);
     }
 
     /// The object of the block whose positions among the touched ones these are, fetched now if need be.
@@ -317,10 +317,14 @@ mod tests {
 
     #[test]
     fn only_what_comes_from_afar_has_threads_that_fetch() {
-        for (chunks, near, fetchers) in [(10, 10, 0), (10, 9, 1), (10, 7, 3), (10, 6, 4), (10, 0, 4), (1, 0, 0)] {
+        // Of one read, and of two of them: one object of each is two.
+        for (chunks, near, of_one, of_two) in
+            [(10, 10, 0, 0), (10, 9, 1, 2), (10, 7, 3, 4), (10, 6, 4, 4), (10, 0, 4, 4), (1, 0, 0, 2)]
+        {
             let stored = StoredChunks { chunk_shape: vec![1], order: vec![0], objects: Arc::new(Near(near)) };
-            let plans = [AxisPlan::new(&AxisRead::All, chunks, 1, 1)];
-            assert_eq!(Needed::new(&stored, 1, &plans).fetchers(), fetchers, "{near} of {chunks}");
+            let needed = Needed::new(&stored, 1, &[AxisPlan::new(&AxisRead::All, chunks, 1, 1)]);
+            assert_eq!(Needed::fetchers(&[&needed]), of_one, "{near} of {chunks}");
+            assert_eq!(Needed::fetchers(&[&needed, &needed]), of_two, "{near} of {chunks}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Decoding: the variables of a file, under a projection, a selection and a choice of records, as fields.
 
 use super::convert::{self, Overflow};
+use super::making;
 use super::packing::{Rules, Target};
 use super::plan::{Fault, Half, Plan};
 use super::read::FieldRead;
@@ -40,7 +41,7 @@ pub enum FloatType {
 /// How to decode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecodeOptions {
-    /// Threads that share the chunks of one large variable; at least 1.
+    /// Threads that share the chunks of all variables, where there is enough to do; at least 1.
     pub threads: usize,
     /// The type of data variables that are floating-point numbers.
     pub eltype: FloatType,
@@ -164,22 +165,27 @@ pub(crate) fn decode_parts(
         };
         plans.push((field, Some(plan)));
     }
+    let mut pending = Vec::new();
+    for (field, plan) in plans.iter().filter_map(|(field, plan)| Some((field, plan.as_ref()?))) {
+        let is_exact = field.is_coord || schema.units(field).is_some_and(|u| cf::is_time_units(&u));
+        pending.push(plan.begin(if is_exact { FloatType::F64 } else { options.eltype })?);
+    }
+    making::run(&mut pending, options.threads)?;
+    let mut values = pending.into_iter();
     let mut dataset = Dataset { attributes: schema.attributes.clone(), ..Dataset::default() };
     let mut times = bracket.map(|b| b.times.clone());
-    for (field, plan) in plans {
+    for (field, plan) in &plans {
         let Some(plan) = plan else {
             dataset.coords.extend(times.take().map(Arc::new));
             continue;
         };
-        let is_exact = field.is_coord || schema.units(field).is_some_and(|u| cf::is_time_units(&u));
-        let eltype = if is_exact { FloatType::F64 } else { options.eltype };
         let kept = |d: &&usize| Some(&*schema.dims[**d].name) != squeezed;
         let shape = plan.shape().map_err(about_first)?;
         let decoded = Field {
             name: field.name.clone(),
             dims: field.dims.iter().filter(kept).map(|d| schema.dims[*d].name.clone()).collect(),
             shape: field.dims.iter().zip(shape).filter(|(d, _)| kept(d)).map(|(_, extent)| extent).collect(),
-            values: plan.decode(eltype)?,
+            values: values.next().expect("each plan has begun a field").finish(),
             attributes: field.attributes.clone(),
         };
         match field.is_coord {

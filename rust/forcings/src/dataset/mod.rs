@@ -8,6 +8,7 @@ mod cut;
 mod decode;
 mod field;
 pub(crate) mod gather;
+mod making;
 mod packing;
 mod plan;
 mod read;

@@ -1,11 +1,12 @@
-//! How one field is decoded: from one read, or from the reads of two records, each into its half of the result.
+//! What one field is decoded from: one read, or the reads of two records, one for each half of the result.
 
 #[cfg(test)]
 mod tests;
 
 use super::attributes;
-use super::convert::{self, Convert, Overflow};
+use super::convert;
 use super::decode::FloatType;
+use super::making::{Arrangement, Done, Make, Numbers, Pending};
 use super::packing::{Rules, Target};
 use super::read::FieldRead;
 use super::reuse::Reusable;
@@ -15,7 +16,6 @@ use crate::formats::{Conventions, ElementType};
 use crate::time::cf;
 use crate::{Error, Result};
 use std::borrow::Cow;
-use std::sync::atomic::Ordering;
 
 /// How the elements of a variable become values.
 pub(super) enum Kind {
@@ -72,7 +72,7 @@ impl<'a> Half<'a> {
         Ok(Half { read, kind, part })
     }
 
-    fn fault(&self, error: Error) -> Fault {
+    pub(super) fn fault(&self, error: Error) -> Fault {
         Fault { part: self.part, error }
     }
 
@@ -95,31 +95,6 @@ impl<'a> Half<'a> {
         }
     }
 
-    /// Decodes numbers into `out`.
-    fn numbers_into<T: Reusable>(&self, make: &Make<T>, out: &mut [T]) -> Result<()> {
-        self.numbers(make, |width, convert| self.read.elements_into(width, convert, out))
-    }
-
-    /// Has `decode` convert numbers of a width, and checks that their type here holds them.
-    fn numbers<T, R>(
-        &self,
-        make: &Make<T>,
-        decode: impl FnOnce(usize, &(dyn Fn(&[u8], &mut [T]) + Sync)) -> Result<R>,
-    ) -> Result<R> {
-        let Kind::Numbers(rules) = &self.kind else { unreachable!("the halves of a plan have one type") };
-        let overflow = Overflow::default();
-        let decoded = decode(rules.stored.width(), &*make(rules, &overflow))?;
-        if overflow.load(Ordering::Relaxed) {
-            let limit = match rules.target {
-                Target::F64 => "2^53, which its fill value would make an inexact float64",
-                _ => "2^63 - 1, the largest int64",
-            };
-            let detail = format!("variable \"{}\" holds an integer beyond {limit}", self.read.field.name);
-            return Err(Error::format(&self.read.schema.path, detail));
-        }
-        Ok(decoded)
-    }
-
     fn texts(&self) -> Result<Vec<String>> {
         let read = &self.read;
         if let Kind::Strings = self.kind {
@@ -136,9 +111,6 @@ impl<'a> Half<'a> {
         })
     }
 }
-
-/// Makes the conversion of a half from its rules.
-type Make<'m, T> = dyn Fn(&Rules, &Overflow) -> Convert<T> + 'm;
 
 impl<'a> Plan<'a> {
     /// A field of one read.
@@ -187,52 +159,48 @@ impl<'a> Plan<'a> {
         Ok(shape)
     }
 
-    /// The values of the field; floating-point ones of `eltype`, but for integers that it would round.
-    pub(super) fn decode(&self, eltype: FloatType) -> std::result::Result<Values, Fault> {
+    /// Makes room for the values of the field; floating-point ones of `eltype`, but for integers that it would round. Text is
+    /// read at once.
+    pub(super) fn begin(&self, eltype: FloatType) -> std::result::Result<Box<dyn Pending + '_>, Fault> {
         Ok(match (&self.halves[0].kind, eltype) {
             (Kind::Numbers(Rules { target: Target::I32, .. }), _) => {
-                Values::I32(self.numbers(&|rules, _| convert::to_i32(rules))?)
+                self.numbers(&|rules, _| convert::to_i32(rules), Values::I32)?
             }
-            (Kind::Numbers(Rules { target: Target::I64, .. }), _) => Values::I64(self.numbers(&convert::to_i64)?),
+            (Kind::Numbers(Rules { target: Target::I64, .. }), _) => self.numbers(&convert::to_i64, Values::I64)?,
             (Kind::Numbers(Rules { target: Target::Bool, .. }), _) => {
-                Values::Bool(self.numbers(&|_, _| convert::to_bool())?)
+                self.numbers(&|_, _| convert::to_bool(), Values::Bool)?
             }
             (Kind::Numbers(_), FloatType::F32) if !self.halves.iter().any(Half::exceeds_singles) => {
-                Values::F32(self.numbers(&convert::to_float)?)
+                self.numbers(&convert::to_float, Values::F32)?
             }
-            (Kind::Numbers(_), _) => Values::F64(self.numbers(&convert::to_float)?),
-            (Kind::Chars | Kind::Strings, _) => Values::String(self.texts()?),
+            (Kind::Numbers(_), _) => self.numbers(&convert::to_float, Values::F64)?,
+            (Kind::Chars | Kind::Strings, _) => Box::new(Done(Values::String(self.texts()?))),
         })
     }
 
-    fn numbers<T: Reusable>(&self, make: &Make<T>) -> std::result::Result<Vec<T>, Fault> {
-        let first = &self.halves[0];
-        let about_first = |error| first.fault(error);
-        let Some(axis) = self.axis else {
-            return first.numbers(make, |width, convert| first.read.elements(width, convert)).map_err(about_first);
-        };
-        let len = first.read.total().map_err(about_first)?;
-        let twice = len.checked_mul(2).ok_or_else(|| about_first(first.read.fault("it is too large for memory")))?;
-        let mut out = first.read.room(twice).map_err(about_first)?;
-        let shape = first.read.shape().map_err(about_first)?;
-        if shape[..axis].iter().all(|extent| *extent == 1) {
-            let (one, two) = out.split_at_mut(len);
-            first.numbers_into(make, one).map_err(about_first)?;
-            match self.halves.get(1) {
-                Some(second) => second.numbers_into(make, two).map_err(|e| second.fault(e))?,
-                None => two.copy_from_slice(one),
-            }
-        } else {
-            // The halves lie in strips between each other.
-            let mut half = first.read.room(len).map_err(about_first)?;
-            for k in 0..2 {
-                if let Some(one) = self.halves.get(k) {
-                    one.numbers_into(make, &mut half).map_err(|e| one.fault(e))?;
+    fn numbers<'p, T: Reusable + 'p>(
+        &'p self,
+        make: &Make<T>,
+        wrap: fn(Vec<T>) -> Values,
+    ) -> std::result::Result<Box<dyn Pending + 'p>, Fault> {
+        let about_first = |error| self.halves[0].fault(error);
+        let arrangement = match self.axis {
+            None => Arrangement::Whole,
+            Some(axis) => {
+                let shape = self.halves[0].read.shape().map_err(about_first)?;
+                let run = shape[axis + 1..].iter().product();
+                if self.halves.len() == 1 {
+                    Arrangement::Doubled { run }
+                } else {
+                    Arrangement::Halves { run }
                 }
-                interleave(&half, k, &shape[axis + 1..], &mut out, |to, from| to.copy_from_slice(from));
             }
-        }
-        Ok(out)
+        };
+        Ok(match Numbers::new(&self.halves, make, arrangement, wrap)? {
+            Some(numbers) => Box::new(numbers),
+            // Nothing is selected.
+            None => Box::new(Done(wrap(Vec::new()))),
+        })
     }
 
     fn texts(&self) -> std::result::Result<Vec<String>, Fault> {

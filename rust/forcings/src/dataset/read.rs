@@ -4,9 +4,13 @@ use super::gather::{gather, scatter, Pick};
 use super::resolve::{count, positions, Axes};
 use super::reuse::{self, Reusable};
 use super::schema::{Schema, SchemaField};
-use crate::chunks::{fetch_objects, read_into, read_new, AxisRead, ReadRequest, LARGEST_EXPANSION};
+use crate::chunks::{
+    fetch_objects, run_all, AxisRead, ByteSource, Convert, Fresh, Layout, Prepared, ReadRequest, Target,
+    LARGEST_EXPANSION,
+};
 use crate::formats::{Container, Conventions, Variable};
 use crate::{Error, Result};
+use std::sync::Arc;
 
 /// Up to this size a result is made whatever the size of its file: cells that were never written take no room there.
 const UNCHECKED_BYTES: u64 = 4 << 30;
@@ -15,6 +19,7 @@ const UNCHECKED_BYTES: u64 = 4 << 30;
 const MAX_RATIO: u64 = LARGEST_EXPANSION * 8;
 
 /// One variable, and which part of it.
+#[derive(Clone, Copy)]
 pub(super) struct FieldRead<'a> {
     pub(super) schema: &'a Schema,
     pub(super) container: &'a dyn Container,
@@ -22,6 +27,44 @@ pub(super) struct FieldRead<'a> {
     /// What is read along each dimension of the file.
     pub(super) axes: &'a Axes,
     pub(super) threads: usize,
+}
+
+/// What a request to the chunk path is made of.
+pub(super) struct Ask<'a> {
+    source: &'a dyn ByteSource,
+    variable: &'a Variable,
+    layout: Arc<Layout>,
+    width: usize,
+    /// The lengths of the variable's dimensions.
+    extents: Vec<u64>,
+    axes: Vec<AxisRead>,
+    what: String,
+}
+
+impl Ask<'_> {
+    /// Prepares to read into `out`.
+    ///
+    /// # Errors
+    /// Those of [`Prepared::new`].
+    pub(super) fn prepare<'s, T: Reusable>(
+        &'s self,
+        out: Target<'s, T>,
+        convert: &'s Convert<'s, T>,
+    ) -> Result<Prepared<'s>> {
+        Prepared::new(&self.request(self.variable.fill.as_deref()), &self.extents, out, convert)
+    }
+
+    fn request<'s>(&'s self, fill: Option<&'s [u8]>) -> ReadRequest<'s> {
+        ReadRequest {
+            source: self.source,
+            layout: &self.layout,
+            shape: &self.variable.shape,
+            element_width: self.width,
+            fill,
+            axes: &self.axes,
+            what: &self.what,
+        }
+    }
 }
 
 impl<'a> FieldRead<'a> {
@@ -66,47 +109,23 @@ impl<'a> FieldRead<'a> {
         convert: &(dyn Fn(&[u8], &mut [T]) + Sync),
     ) -> Result<Vec<T>> {
         let total = self.total()?;
-        self.check_size::<T>(total)?;
-        let kept = reuse::take(total);
-        if kept.is_some() || total == 0 || self.variable().shape != self.lens() {
-            let mut out = kept.map_or_else(|| self.allocate(total), Ok)?;
-            self.elements_into(width, convert, &mut out)?;
-            return Ok(out);
+        if total == 0 {
+            return Ok(Vec::new());
         }
-        self.ask(&self.reads(), width, |request, threads| read_new(request, total, threads, convert))
+        let mut out = self.fresh(total, total)?;
+        let ask = self.ask(width)?;
+        run_all(vec![ask.prepare(out.whole(), convert)?], self.threads).map_err(|failure| failure.error)?;
+        Ok(out.finish())
     }
 
-    /// The same into `out`, which has room for exactly as many.
-    pub(super) fn elements_into<T: Copy + Default + Send + Sync>(
-        &self,
-        width: usize,
-        convert: &(dyn Fn(&[u8], &mut [T]) + Sync),
-        out: &mut [T],
-    ) -> Result<()> {
-        let variable = self.variable();
-        let (reads, lens) = (self.reads(), self.lens());
-        if variable.shape == lens {
-            return self.block_into(&reads, width, convert, out);
-        }
-        // NetCDF-4 lets an unlimited dimension grow without the variables that were not written so far. What lies
-        // beyond them holds the fill value.
-        let counts: Vec<usize> = self.counts().map(|c| c as usize).collect();
-        let written = Written::of(&reads, &variable.shape, &lens);
-        let total = self.size(written.counts())?;
-        // Not converted without need: it may be a number that the result cannot hold.
-        if total < out.len() {
-            let mut fill = [T::default()];
-            let zeros = vec![0; width];
-            convert(variable.fill.as_deref().filter(|f| f.len() == width).unwrap_or(&zeros), &mut fill);
-            out.fill(fill[0]);
-        }
-        if let Some(start) = written.run(&counts) {
-            return self.block_into(&written.reads, width, convert, &mut out[start..start + total]);
-        }
-        let mut block = self.allocate(total)?;
-        self.block_into(&written.reads, width, convert, &mut block)?;
-        scatter(block, &written.places, out, &counts);
-        Ok(())
+    /// What the chunk path is asked for, with elements of so many bytes.
+    ///
+    /// # Errors
+    /// Those of finding where the elements lie.
+    pub(super) fn ask(&self, width: usize) -> Result<Ask<'a>> {
+        let (layout, what) = (self.container.layout(self.field.variable)?, format!("variable \"{}\"", self.field.name));
+        let (variable, source) = (self.variable(), &**self.container.source());
+        Ok(Ask { source, variable, layout, width, extents: self.lens(), axes: self.reads(), what })
     }
 
     /// The selected elements of a variable of strings, row-major.
@@ -114,7 +133,10 @@ impl<'a> FieldRead<'a> {
         let variable = self.variable();
         let shape = self.shape()?;
         let total = self.size(shape.iter().map(|s| *s as u64))?;
-        let mut out = self.allocate(total)?;
+        self.check_size::<String>(total)?;
+        let mut out = Vec::new();
+        out.try_reserve_exact(total).map_err(|_| self.no_memory(total))?;
+        out.resize(total, String::new());
         if total == 0 {
             return Ok(out);
         }
@@ -135,55 +157,12 @@ impl<'a> FieldRead<'a> {
         Ok(out)
     }
 
-    fn block_into<T: Copy + Default + Send + Sync>(
-        &self,
-        reads: &[AxisRead],
-        width: usize,
-        convert: &(dyn Fn(&[u8], &mut [T]) + Sync),
-        out: &mut [T],
-    ) -> Result<()> {
-        if out.is_empty() {
-            return Ok(());
-        }
-        self.ask(reads, width, |request, threads| read_into(request, out, threads, convert).map(drop))
-    }
-
-    /// Has `read` read from the chunk path, on so many threads.
-    fn ask<R>(
-        &self,
-        reads: &[AxisRead],
-        width: usize,
-        read: impl FnOnce(&ReadRequest, usize) -> Result<R>,
-    ) -> Result<R> {
-        let variable = self.variable();
-        let request = ReadRequest {
-            source: &**self.container.source(),
-            layout: &*self.container.layout(self.field.variable)?,
-            shape: &variable.shape,
-            element_width: width,
-            fill: variable.fill.as_deref(),
-            axes: reads,
-            what: &format!("variable \"{}\"", self.field.name),
-        };
-        read(&request, self.threads.max(1))
-    }
-
     /// Fetches what the read needs of a store. Returns the number of objects.
     ///
     /// # Errors
     /// Those of fetching.
     pub(super) fn fetch(&self) -> Result<usize> {
-        let variable = self.variable();
-        let request = ReadRequest {
-            source: &**self.container.source(),
-            layout: &*self.container.layout(self.field.variable)?,
-            shape: &variable.shape,
-            element_width: variable.element.width(),
-            fill: None,
-            axes: &self.reads(),
-            what: &format!("variable \"{}\"", self.field.name),
-        };
-        fetch_objects(&request)
+        fetch_objects(&self.ask(self.variable().element.width())?.request(None))
     }
 
     /// The number of positions read along each dimension of the variable in the file.
@@ -198,6 +177,7 @@ impl<'a> FieldRead<'a> {
         decoded.chain(self.field.has_text_dim.then_some(AxisRead::All)).collect()
     }
 
+    /// The lengths of those dimensions.
     fn lens(&self) -> Vec<u64> {
         self.variable().dimensions.iter().map(|d| self.schema.dims[*d].len).collect()
     }
@@ -220,23 +200,21 @@ impl<'a> FieldRead<'a> {
         Ok(())
     }
 
-    /// A buffer whose content is of no meaning.
+    /// Memory for `len` elements of the result, which may grow to `most`.
     ///
     /// # Errors
-    /// Those of [`allocate`](Self::allocate).
-    pub(super) fn room<T: Reusable>(&self, len: usize) -> Result<Vec<T>> {
-        self.check_size::<T>(len)?;
-        reuse::take(len).map_or_else(|| self.allocate(len), Ok)
+    /// `Format` where the system has no room for them, or where so large an extent can only be damage.
+    pub(super) fn fresh<T: Reusable>(&self, len: usize, most: usize) -> Result<Fresh<T>> {
+        self.check_size::<T>(most)?;
+        if let Some(mut kept) = reuse::take(most) {
+            kept.truncate(len);
+            return Ok(Fresh::reusing(kept));
+        }
+        Fresh::new(len, most).map_err(|_| self.no_memory(most))
     }
 
-    /// A buffer of zeros or empty strings, or an error where the system has no room for it, or where so large an extent
-    /// can only be damage.
-    pub(super) fn allocate<T: Clone + Default>(&self, len: usize) -> Result<Vec<T>> {
-        self.check_size::<T>(len)?;
-        // Reserving first turns a refusal into an error; the allocation behind it takes fresh pages of zeros.
-        let refused = |_| self.fault(format!("there is no memory for {len} elements"));
-        Vec::<T>::new().try_reserve_exact(len).map_err(refused)?;
-        Ok(vec![T::default(); len])
+    fn no_memory(&self, len: usize) -> Error {
+        self.fault(format!("there is no memory for {len} elements"))
     }
 
     pub(super) fn fault(&self, detail: impl std::fmt::Display) -> Error {
@@ -249,7 +227,8 @@ fn is_plausible(bytes: u64, stored: u64) -> bool {
     bytes <= UNCHECKED_BYTES.max(stored.saturating_mul(MAX_RATIO))
 }
 
-/// The part of a read that lies within a variable which is shorter than its dimensions.
+/// The part of a read that lies within a variable which is shorter than its dimensions: NetCDF-4 lets an unlimited dimension
+/// grow without the variables that were not written so far.
 struct Written {
     /// As index lists.
     reads: Vec<AxisRead>,
@@ -267,19 +246,6 @@ impl Written {
             written.places.push(places);
         }
         written
-    }
-
-    fn counts(&self) -> impl Iterator<Item = u64> + '_ {
-        self.places.iter().map(|p| p.len() as u64)
-    }
-
-    /// Where the part starts in a result of these extents, if it is one run of it: only the first axis is short, and
-    /// what is written of it comes without a gap.
-    fn run(&self, extents: &[usize]) -> Option<usize> {
-        let (first, rest) = self.places.split_first()?;
-        let whole = rest.iter().zip(&extents[1..]).all(|(places, extent)| places.len() == *extent);
-        let dense = first.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-        (whole && dense).then(|| first.first().unwrap_or(&0) * extents[1..].iter().product::<usize>())
     }
 }
 

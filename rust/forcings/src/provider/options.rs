@@ -42,7 +42,7 @@ pub struct ProviderOptions {
     pub records_per_sample: usize,
     /// The type of data variables that are floating-point numbers.
     pub eltype: FloatType,
-    /// Threads that share the chunks of one large variable. The workers of a prefetch group already decode in
+    /// Threads that share the chunks of a large sample. The workers of a prefetch group already decode in
     /// parallel, so 1 is right there.
     pub threads: usize,
 }

@@ -1,11 +1,13 @@
 //! Serving one block of a read: its selected elements, from wherever it lies to their places in the output.
 
-use super::{Job, Worker};
+use super::chunk::Fetch;
+use super::worker::Room;
+use super::{Job, ReadStats};
 use crate::chunks::axis::{Run, Touched};
 use crate::chunks::filters::{check_expansion, grown};
 use crate::chunks::geometry::{Place, Subject};
 use crate::chunks::shuffle::unshuffle_part;
-use crate::chunks::{fetch_chunk, ChunkEntry, ChunkSite, Filter};
+use crate::chunks::{ChunkEntry, ChunkSite, Filter};
 use crate::Result;
 
 /// A read is charged as many bytes; so many may be read in vain to save one.
@@ -20,41 +22,96 @@ const STEP_BYTES: usize = 256 << 10;
 /// The bytes of one step from planes to values: with the values they stay in the smallest cache.
 const STRIP_BYTES: usize = 8 << 10;
 
-impl<T: Copy + Send + Sync> Job<'_, T> {
-    /// Reads the selected elements of one block.
-    pub(super) fn serve(&self, mut item: usize, worker: &mut Worker) -> Result<()> {
-        let mut at = vec![0; self.plans.len()];
-        for (position, plan) in at.iter_mut().zip(&self.plans).rev() {
-            *position = item % plan.touched.len();
-            item /= plan.touched.len();
-        }
-        let touched: Vec<&Touched> = self.plans.iter().zip(&at).map(|(plan, at)| &plan.touched[*at]).collect();
+/// A block whose chunk has to be fetched before it can be served.
+pub(super) struct Begun<'a> {
+    pub(super) fetch: Fetch<'a>,
+    pub(super) then: Then,
+}
+
+/// What is left to do with a block when its chunk is decoded.
+#[derive(Clone, Copy)]
+pub(super) enum Then {
+    /// It was decoded to its place.
+    Done,
+    /// Its elements are to be converted.
+    Scatter,
+    /// The same, from shuffled ones.
+    ScatterPlanes,
+}
+
+/// What a block is of a read.
+struct Located<'a> {
+    /// Its positions among the touched ones of each axis.
+    at: Vec<usize>,
+    touched: Vec<&'a Touched>,
+}
+
+impl<T: Copy + Default + Send + Sync> Job<'_, T> {
+    /// Reads the selected elements of one block, or says which chunk has to be fetched for [`finish`](Self::finish).
+    pub(super) fn begin<'a>(
+        &'a self,
+        block: usize,
+        room: &'a mut Room,
+        stats: &mut ReadStats,
+    ) -> Result<Option<Begun<'a>>> {
+        let Located { at, touched } = self.locate(block);
         let coords: Vec<u64> = touched.iter().map(|t| t.coord).collect();
         match self.blocks.place(&coords, &self.subject)? {
-            Place::Absent => self.fill_block(&touched, worker),
-            Place::Stored => self.read_stored(&touched, &at, &coords, worker),
-            Place::Memory(bytes) => self.scatter(&touched, bytes, 0, &mut worker.picked),
-            Place::Plain(offset) => self.read_plain(&touched, offset, worker),
+            Place::Absent => self.fill_block(&touched, stats)?,
+            Place::Stored => self.read_stored(&touched, &at, &coords, room, stats)?,
+            Place::Memory(bytes) => self.scatter(&touched, bytes, 0, &mut room.picked)?,
+            Place::Plain(offset) => self.read_plain(&touched, offset, room, stats)?,
             Place::Filtered { chunk, entry } => {
                 let Subject { source, what, .. } = self.subject;
                 let site = ChunkSite { path: source.path(), what, chunk };
                 let filters = self.blocks.filters();
-                let Worker { scratch, block, picked, stats, .. } = worker;
+                let Room { scratch, block, .. } = room;
                 stats.chunks_inflated += 1;
                 stats.bytes_read += u64::from(entry.size);
-                if let Some(target) = self.whole_block(&touched) {
-                    return fetch_chunk(source, entry, filters, target, scratch, &site);
+                if let Some(out) = self.whole_block(&touched) {
+                    let fetch = Fetch { source, entry, filters, out, scratch, site };
+                    return Ok(Some(Begun { fetch, then: Then::Done }));
                 }
                 check_expansion(entry, filters, self.blocks.bytes, &site)?;
-                let block = grown(block, self.blocks.bytes, &site)?;
-                if let Some((entry, filters)) = self.without_shuffle(entry, filters) {
-                    fetch_chunk(source, entry, filters, block, scratch, &site)?;
-                    return self.scatter_planes(&touched, block, picked);
-                }
-                fetch_chunk(source, entry, filters, block, scratch, &site)?;
-                self.scatter(&touched, block, 0, picked)
+                let out = grown(block, self.blocks.bytes, &site)?;
+                let (then, entry, filters) = match self.without_shuffle(entry, filters) {
+                    Some((entry, filters)) => (Then::ScatterPlanes, entry, filters),
+                    None => (Then::Scatter, entry, filters),
+                };
+                let fetch = Fetch { source, entry, filters, out, scratch, site };
+                return Ok(Some(Begun { fetch, then }));
             }
         }
+        self.count(&touched);
+        Ok(None)
+    }
+
+    /// Serves a block whose chunk was fetched into `room`.
+    pub(super) fn finish(&self, block: usize, then: Then, room: &mut Room) -> Result<()> {
+        let Located { touched, .. } = self.locate(block);
+        let Room { block, picked, .. } = room;
+        match then {
+            Then::Done => {}
+            Then::Scatter => self.scatter(&touched, &block[..self.blocks.bytes], 0, picked)?,
+            Then::ScatterPlanes => self.scatter_planes(&touched, &block[..self.blocks.bytes], picked)?,
+        }
+        self.count(&touched);
+        Ok(())
+    }
+
+    fn locate(&self, mut block: usize) -> Located<'_> {
+        let mut at = vec![0; self.plans.len()];
+        for (position, plan) in at.iter_mut().zip(&self.plans).rev() {
+            *position = block % plan.touched.len();
+            block /= plan.touched.len();
+        }
+        let touched = self.plans.iter().zip(&at).map(|(plan, at)| &plan.touched[*at]).collect();
+        Located { at, touched }
+    }
+
+    /// Notes that a block was served.
+    fn count(&self, touched: &[&Touched]) {
+        self.out.count(touched.iter().map(|t| t.count).product::<usize>() * self.sink.items);
     }
 
     /// How to decode the chunk except for the shuffle of its elements, if that is the last step.
@@ -64,8 +121,8 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
         shuffled.then_some((ChunkEntry { filter_mask: entry.filter_mask >> 1, ..entry }, rest))
     }
 
-    fn fill_block(&self, touched: &[&Touched], worker: &mut Worker) -> Result<()> {
-        worker.stats.blocks_absent += 1;
+    fn fill_block(&self, touched: &[&Touched], stats: &mut ReadStats) -> Result<()> {
+        stats.blocks_absent += 1;
         self.each_run(touched, &mut |_, out, run| {
             self.fill(out, run.len);
             Ok(())
@@ -73,22 +130,29 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
     }
 
     /// Decodes a chunk of a store.
-    fn read_stored(&self, touched: &[&Touched], at: &[usize], coords: &[u64], worker: &mut Worker) -> Result<()> {
+    fn read_stored(
+        &self,
+        touched: &[&Touched],
+        at: &[usize],
+        coords: &[u64],
+        room: &mut Room,
+        stats: &mut ReadStats,
+    ) -> Result<()> {
         let Subject { shape, what, .. } = self.subject;
         let needed = self.needed.as_ref().expect("there are objects where a layout is stored in them");
         let coords = &coords[..shape.len()];
-        let absent = |worker: &mut Worker| {
+        let absent = |stats: &mut ReadStats| {
             let cells = touched.iter().map(|t| t.count as u64).product();
             self.absent.add(cells, &self.subject)?;
-            self.fill_block(touched, worker)
+            self.fill_block(touched, stats)
         };
-        let Some(object) = needed.get(at)? else { return absent(worker) };
+        let Some(object) = needed.get(at)? else { return absent(stats) };
         let grid = shape.iter().zip(&self.blocks.axes).map(|(s, b)| s.div_ceil(b.extent));
         let chunk = grid.zip(coords).fold(0u64, |n, (g, c)| n.saturating_mul(g).saturating_add(*c)) as usize;
         let site = ChunkSite { path: object.name(), what, chunk };
         let len = self.blocks.bytes;
-        let Some(part) = object.find(&needed.within(coords), len, &site)? else { return absent(worker) };
-        let Worker { objects, block, picked, stats, .. } = worker;
+        let Some(part) = object.find(&needed.within(coords), len, &site)? else { return absent(stats) };
+        let Room { objects, block, picked, .. } = room;
         stats.chunks_inflated += 1;
         stats.bytes_read += part.len;
         let block = grown(block, len, &site)?;
@@ -106,8 +170,9 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
     /// The position in the output and the run, when the selected part of the block is one run of stride 1.
     fn single_run(&self, touched: &[&Touched]) -> Option<(usize, Run)> {
         let mut found = None;
-        let one =
-            touched.iter().all(|t| t.runs.len() == 1) && touched[..touched.len() - 1].iter().all(|t| t.count == 1);
+        let one = self.out.is_one_run()
+            && touched.iter().all(|t| t.runs.len() == 1)
+            && touched[..touched.len() - 1].iter().all(|t| t.count == 1);
         if one {
             self.each_run(touched, &mut |_, out, run| {
                 found = self.is_dense(run).then_some((out, *run));
@@ -119,8 +184,8 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
     }
 
     /// Reads elements that lie at `offset` one by one: in one go where they are close, else run by run.
-    fn read_plain(&self, touched: &[&Touched], offset: u64, worker: &mut Worker) -> Result<()> {
-        let Worker { block, picked, stats, .. } = worker;
+    fn read_plain(&self, touched: &[&Touched], offset: u64, room: &mut Room, stats: &mut ReadStats) -> Result<()> {
+        let Room { block, picked, .. } = room;
         let source = self.subject.source;
         let width = self.subject.width as u64;
         let path = source.path();
@@ -214,7 +279,7 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
     fn fill(&self, out: usize, len: usize) {
         let cells = self.items(out, len);
         let items = self.sink.items;
-        (self.sink.convert)(self.fill, &mut cells[..items]);
+        (self.sink.convert)(&self.fill, &mut cells[..items]);
         let mut done = items;
         while done < cells.len() {
             let more = done.min(cells.len() - done);
@@ -239,7 +304,16 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
         let stride = self.blocks.axes[axis].stride;
         for run in &self.plans[axis].runs[touched[axis].runs.clone()] {
             if axis + 1 == self.plans.len() {
-                f(src + run.src * stride, out + run.out, run)?;
+                let mut rest = *run;
+                while rest.len > 0 {
+                    let items = self.sink.items;
+                    let first = out + rest.out;
+                    let len = self.out.run(first * items, rest.len * items) / items;
+                    f(src + rest.src * stride, first, &Run { len, ..rest })?;
+                    rest.out += len;
+                    rest.src = rest.src.wrapping_add_signed(rest.stride.wrapping_mul(len as i64));
+                    rest.len -= len;
+                }
                 continue;
             }
             for k in 0..run.len {
@@ -264,7 +338,7 @@ impl<T: Copy + Send + Sync> Job<'_, T> {
     #[allow(clippy::mut_from_ref, reason = "see the SAFETY line")]
     fn items(&self, first: usize, len: usize) -> &mut [T] {
         // SAFETY: each position of the output belongs to one run of one block, since each position of an axis belongs
-        // to one run (`AxisPlan`); each block is served once (`next`), and a run's slice is dropped before the next.
+        // to one run (`AxisPlan`); each block is served once (`team`), and a run's slice is dropped before the next.
         unsafe { self.out.part(first * self.sink.items, len * self.sink.items) }
     }
 }

@@ -1,5 +1,7 @@
+mod together;
+
 use super::*;
-use crate::chunks::{encode_chunk, ChunkEntry, ChunkTable, EncodeFilter, Filter, MemorySource};
+use crate::chunks::{encode_chunk, ChunkEntry, ChunkTable, EncodeFilter, Filter, MemorySource, Scratch};
 use crate::ErrorKind;
 use proptest::prelude::*;
 

@@ -3,7 +3,7 @@
 use crate::chunks::AxisRead;
 use crate::dataset::testing::MemoryFile;
 use crate::dataset::{
-    decode_parts, Bracket, Dataset, DecodeOptions, Field, Part, Records, Request, Schema, Second, Values,
+    decode, decode_parts, Bracket, Dataset, DecodeOptions, Field, Part, Records, Request, Schema, Second, Values,
 };
 use crate::formats::{AttributeValue, ByteOrder};
 
@@ -71,6 +71,23 @@ fn a_bracket_has_its_times_even_where_the_file_has_no_coordinate() {
     let file = MemoryFile::new(&[("time", 2), ("x", 1)]).numbers("v", &["time"], &[1, 2]).numbers("x", &["x"], &[5]);
     let dataset = bracket((&file, 0), None).unwrap();
     assert_eq!(dataset.coords.iter().map(|c| &*c.name).collect::<Vec<_>>(), ["x", "time"]);
+}
+
+#[test]
+fn the_first_fault_in_file_order_is_told_on_any_number_of_threads() {
+    let whole = |file: MemoryFile| file.numbers("w", &["x"], &[1, 2]);
+    let large = |file: MemoryFile| file.numbers("v", &["x"], &[1, u64::MAX]);
+    // More than the file holds.
+    let cut_off = |file: MemoryFile| file.numbers::<f64>("u", &["y"], &[]);
+    let empty = || MemoryFile::new(&[("x", 2), ("y", 1000)]);
+    let files = [(cut_off(large(whole(empty()))), "2^63"), (large(cut_off(whole(empty()))), "\"u\"")];
+    for (file, cause) in &files {
+        for threads in 1..5 {
+            let options = DecodeOptions { threads, ..DecodeOptions::default() };
+            let text = decode(file, &Request::default(), options).unwrap_err().to_string();
+            assert!(text.contains(cause), "{text}");
+        }
+    }
 }
 
 #[test]
