@@ -7,6 +7,7 @@ on native threads, forward and backward in time.
 - [`Provider`](@ref), [`sample_at`](@ref): gridded files as data at a time
 - [`Cache`](@ref): files behind URLs, fetched once for all processes
 - [`PrefetchGroup`](@ref), [`take!`](@ref take!(::PrefetchGroup, ::Integer)): the coming epochs of many providers
+- [`Forcings.EpochFeed`](@ref), [`Forcings.revolve`](@ref): for integrators with callbacks, for adjoints with few states
 """
 module Forcings
 
@@ -54,10 +55,17 @@ include("named.jl")
 include("cache.jl")
 include("provider.jl")
 include("provider_windows.jl")
+include("members.jl")
+include("host.jl")
 include("epochs.jl")
 include("prefetch.jl")
+include("group_stats.jl")
+include("trace.jl")
+include("epoch_feed.jl")
+include("revolve.jl")
 include("show.jl")
 include("show_fields.jl")
+include("show_prefetch.jl")
 include("show_series.jl")
 include("show_reader.jl")
 

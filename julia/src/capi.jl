@@ -248,12 +248,14 @@ end
     sample::Ptr{Cvoid},
     out_anchors::Ptr{Float64},
     out_changed::Ptr{UInt8},
+    out_first::Ptr{UInt64},
+    out_values::Ptr{UInt64},
     capacity::UInt64,
     out_time::Ptr{Float64},
 )::Int32
 @foreign forcings_sample_field(
     sample::Ptr{Cvoid},
-    member::UInt64,
+    dataset::UInt64,
     name::Ptr{UInt8},
     name_len::UInt64,
     out_found::Ptr{UInt8},
@@ -265,21 +267,21 @@ end
 @foreign forcings_sample_names(sample::Ptr{Cvoid}, member::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32
 @foreign forcings_sample_dims(
     sample::Ptr{Cvoid},
-    member::UInt64,
+    dataset::UInt64,
     name::Ptr{UInt8},
     name_len::UInt64,
     out_table::Ptr{Ptr{Cvoid}},
 )::Int32
 @foreign forcings_sample_strings(
     sample::Ptr{Cvoid},
-    member::UInt64,
+    dataset::UInt64,
     name::Ptr{UInt8},
     name_len::UInt64,
     out_table::Ptr{Ptr{Cvoid}},
 )::Int32
 @foreign forcings_sample_attributes(
     sample::Ptr{Cvoid},
-    member::UInt64,
+    dataset::UInt64,
     name::Ptr{UInt8},
     name_len::UInt64,
     out_table::Ptr{Ptr{Cvoid}},
@@ -288,7 +290,7 @@ end
 @foreign forcings_group_build(
     options::Ptr{UInt8},
     options_len::UInt64,
-    providers::Ptr{UInt64},
+    members::Ptr{UInt64},
     n::UInt64,
     out_group::Ptr{UInt64},
 )::Int32
@@ -305,9 +307,32 @@ end
 @foreign forcings_group_decode_one(group::UInt64, out_decoded::Ptr{UInt8})::Int32
 @foreign forcings_group_is_ready(group::UInt64, k::UInt64, out_ready::Ptr{UInt8})::Int32
 @foreign forcings_group_cancel(group::UInt64, wait::UInt8, out_job::Ptr{UInt64})::Int32
-@foreign forcings_group_note_wait(group::UInt64, seconds::Float64)::Int32
+@foreign forcings_group_note_wait(group::UInt64, k::UInt64, nanoseconds::UInt64)::Int32
 @foreign forcings_group_alive(group::UInt64, out_slots::Ptr{UInt64}, out_bytes::Ptr{UInt64})::Int32
 @foreign forcings_group_stats(group::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32
+@foreign forcings_group_trace(group::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32
+@foreign forcings_group_snapshot(group::UInt64, out_table::Ptr{Ptr{Cvoid}})::Int32
+@foreign forcings_group_next_host_job(
+    group::UInt64,
+    out_job::Ptr{UInt64},
+    out_member::Ptr{UInt64},
+    out_epoch::Ptr{UInt64},
+    out_time::Ptr{Float64},
+    out_sample::Ptr{Ptr{Cvoid}},
+)::Int32
+@foreign forcings_group_wait_host(group::UInt64, timeout_ms::UInt64, out_work::Ptr{Int32})::Int32
+
+@foreign forcings_host_member(
+    times::Ptr{Float64},
+    n::UInt64,
+    at::Ptr{Float64},
+    anchors::Ptr{Float64},
+    m::UInt64,
+    out_member::Ptr{UInt64},
+)::Int32
+@foreign forcings_host_complete(job::UInt64, value::UInt64, bytes::UInt64)::Int32
+@foreign forcings_host_fail(job::UInt64, value::UInt64, text::Ptr{UInt8}, text_len::UInt64)::Int32
+@foreign forcings_host_drain(out_values::Ptr{UInt64}, capacity::UInt64, out_count::Ptr{UInt64})::Int32
 
 @foreign forcings_store_transform(
     store::UInt64,

@@ -85,6 +85,9 @@ Base.showerror(io::IO, e::ForcingsError) = print(io, nameof(typeof(e)), ": ", e.
 
 invalid(text) = InvalidParameterError(text)
 
+# The status of an error that Julia code raised, under the number of a value in `HOST_VALUES`.
+const HOST_STATUS = 65
+
 # Throws the error of a failed call. There must be no yield between the call and this: the text is kept per thread.
 check(status::Int32) = status == 0 ? nothing : throw(last_error(status))
 
@@ -93,6 +96,7 @@ check(status::Int32) = status == 0 ? nothing : throw(last_error(status))
     numbers = Int64[-1, -1]
     kept = forcings_last_error(text, length, state, numbers)
     kept == status || return InternalError("a call failed with status $status, but the last error has status $kept")
+    status == HOST_STATUS && return host_error(UInt64(numbers[1]))
     if state[] > 0
         epoch(n) = n < 0 ? nothing : Int(n) + 1
         name = GROUP_STATES[state[]]

@@ -1,21 +1,35 @@
 # Prefetch groups: epochs decoded by native threads while the solver runs.
 
 """
-    PrefetchGroup(members; depth = 2, max_bytes = nothing, workers = 1, inline = Threads.nthreads() == 1)
+    PrefetchGroup(members; depth = 2, workers = 1, options...)
     PrefetchGroup(f, members; ...)
 
 Decodes the coming epochs of several providers ahead of their consumer. The union of the members' refresh times gives the
 epochs: epoch `k` begins at `boundaries(group)[k]`.
 
-- `members`: a dictionary from names to [`Provider`](@ref)s with refresh times
-- `depth`: how many epochs are decoded or being decoded ahead
+- `members`: a dictionary from names to [`Provider`](@ref)s with refresh times, or to objects of a type of your own that
+  answers like one ([`Forcings.anchor`](@ref) tells how)
+- `depth`: how many epochs are decoded or being decoded ahead. `:auto` takes as many as it needs not to make you wait, and
+  no more, within `max_bytes`, which has to be given
 - `max_bytes`: an upper bound for their bytes; an epoch that is larger is decoded alone
 - `workers`: native threads. They need no Julia threads
-- `inline`: decode inside [`take!`](@ref take!(::PrefetchGroup, ::Integer)), without threads
+- `fetch_ahead`: for how many epochs behind those the files behind URLs are downloaded already; as many as `depth`
+- `windows`: a vector of [`DimWindow`](@ref)s. The data of every member are then a vector of datasets, one for each window,
+  decoded together: [`sample_windows_at`](@ref)
+- `transform`: a function of a member's name and its data, whose result takes the place of the data. It runs on Julia tasks
+  ahead of you when Julia has several threads, and inside `take!` when it has one; what it throws, `take!` throws. The data
+  are valid while it runs, and as long as its result refers to them. [`Forcings.with_transform`](@ref) is its do-block form
+- `clip`: `(t0, tf)` keeps to the epochs between two times. The first boundary is then `t0`, unless the members begin later
+- `inline`: decode inside [`take!`](@ref take!(::PrefetchGroup, ::Integer)), without threads. That is so if Julia has one
+  thread, unless you say `false`: workers decode beside a single Julia thread, too
+- `trace`: record what is decoded, waited for and taken when, for [`Forcings.trace`](@ref)
 
 [`start!`](@ref) declares the order, [`take!`](@ref take!(::PrefetchGroup, ::Integer)) delivers the next epoch,
 [`cancel!`](@ref) drops pending work, [`stats`](@ref) counts. One task at a time uses a group; the second form closes it
 when `f(group)` returns or throws.
+
+Throws `Forcings.InvalidParameterError` without members, for one without refresh times, for members of different calendars,
+and for options that make no sense; `Forcings.SelectionError` for windows that cannot be bound to a member.
 
 ```julia
 file = joinpath(pkgdir(Forcings), "test", "data", "winds.nc")
@@ -29,15 +43,20 @@ PrefetchGroup(Dict("winds" => Provider(file)); inline = false) do group
 end
 ```
 """
-mutable struct PrefetchGroup <: Managed
+mutable struct PrefetchGroup{T} <: Managed
     handle::UInt64
     keys::Vector{String}
-    depth::Int
+    depth::Union{Int, Symbol}
+    workers::Int
     inline::Bool
+    # The datasets of a member, if there are windows.
+    windows::Union{Int, Nothing}
+    # What makes samples in Julia, if something does.
+    host::Union{Host, Nothing}
     # The most deliveries that may be alive before the collector is asked to find those that nobody uses.
     alive_limit::Int
-    function PrefetchGroup(handle::UInt64, keys, depth, inline)
-        return manage(new(handle, keys, depth, inline, USUAL_ALIVE))
+    function PrefetchGroup{T}(handle::UInt64, keys, depth, workers, inline, windows, host) where {T}
+        return manage(new{T}(handle, keys, depth, workers, inline, windows, host, USUAL_ALIVE))
     end
 end
 
@@ -49,32 +68,88 @@ const SMALL_BYTES = 16 * 2^20
 
 function PrefetchGroup(
     members::AbstractDict;
-    depth::Integer = 2,
+    depth::Union{Integer, Symbol} = 2,
     max_bytes::Union{Integer, Nothing} = nothing,
+    fetch_ahead::Union{Integer, Nothing} = nothing,
     workers::Integer = 1,
+    windows::Union{AbstractVector, Tuple, Nothing} = nothing,
+    transform = nothing,
+    clip::Union{Tuple, Nothing} = nothing,
     inline::Bool = Threads.nthreads() == 1,
+    trace::Bool = false,
 )
-    depth >= 1 || throw(invalid("depth is $depth; a prefetch group holds at least 1 epoch ahead"))
+    check_depth(depth, max_bytes)
     max_bytes === nothing || max_bytes >= 0 || throw(invalid("max_bytes is $max_bytes; give a size, or nothing"))
     workers >= 0 || throw(invalid("workers is $workers; give the number of native threads"))
-    sorted = sort!([String(key) => member for (key, member) in members]; by = first)
-    names, providers = map(first, sorted), Provider[provider(name, member) for (name, member) in sorted]
-    allunique(names) || throw(invalid("two members of the group have the same name: $(join(repr.(names), ", "))"))
-    options = json((keys = names, depth = depth, max_bytes = max_bytes, workers = workers, inline = inline))
-    handles, group = UInt64[p.handle for p in providers], Ref{UInt64}(0)
-    GC.@preserve providers check(forcings_group_build(options, sizeof(options), handles, length(handles), group))
-    return PrefetchGroup(group[], names, depth, inline)
+    fetch_ahead === nothing ||
+        fetch_ahead >= 0 ||
+        throw(invalid("fetch_ahead is $fetch_ahead; give a number of epochs"))
+    clip === nothing || length(clip) == 2 || throw(invalid("clip is (t0, tf), two times, not $(repr(clip))"))
+    list = members_of(members, windows, clip)
+    by_julia = filter(member -> member.by_julia, list)
+    options = json((
+        keys = [member.key for member in list],
+        depth = depth === :auto ? nothing : depth,
+        auto_depth = depth === :auto,
+        max_bytes = max_bytes,
+        fetch_ahead = fetch_ahead,
+        workers = workers,
+        inline = inline,
+        windows = windows === nothing ? nothing : [window_object(w) for w in windows],
+        clip = clip === nothing ? nothing : map(time_number, clip),
+        trace = trace,
+        finish_on_host = transform !== nothing,
+    ))
+    handles, group = UInt64[member.handle for member in list], Ref{UInt64}(0)
+    try
+        GC.@preserve list check(forcings_group_build(options, sizeof(options), handles, length(handles), group))
+    finally
+        foreach(member -> forcings_handle_release(member.handle), by_julia)
+    end
+    host = nothing
+    if transform !== nothing || !isempty(by_julia)
+        host = Host(group[], list, windows, transform, !inline && Threads.nthreads() > 1)
+    end
+    T = host !== nothing ? Any : windows === nothing ? Dataset : Vector{Dataset}
+    number = windows === nothing ? nothing : length(windows)
+    return PrefetchGroup{T}(group[], map(m -> m.key, list), depth, workers, inline, number, host)
 end
 
-provider(name, member::Provider) = member
-provider(name, member) = throw(invalid("the member \"$name\" must be a Provider, not $(repr(member))"))
+function check_depth(depth, max_bytes)
+    if depth isa Symbol
+        depth === :auto || throw(invalid("depth is a number of epochs or :auto, not $(repr(depth))"))
+        max_bytes === nothing && throw(invalid("depth = :auto takes what memory it gets; give max_bytes, too"))
+    elseif depth < 1
+        throw(invalid("depth is $depth; a prefetch group holds at least 1 epoch ahead"))
+    end
+    return nothing
+end
 
 PrefetchGroup(f::Function, members::AbstractDict; options...) = with_closed(f, PrefetchGroup(members; options...))
 
 """
+    Forcings.with_transform(f, members; options...) -> PrefetchGroup
+
+The group of [`PrefetchGroup`](@ref)`(members; transform = f, options...)`, for `f` as a do-block of a member's name and its
+data.
+
+```julia
+file = joinpath(pkgdir(Forcings), "test", "data", "winds.nc")
+group = Forcings.with_transform(Dict("winds" => Provider(file)); depth = 3) do name, data
+    sum(abs2, data["uwnd"])
+end
+start!(group, :reverse)
+energy = take!(group, length(boundaries(group)))["winds"].data
+close(group)
+```
+"""
+with_transform(f, members::AbstractDict; options...) = PrefetchGroup(members; transform = f, options...)
+
+"""
     boundaries(group) -> Vector{Float64}
 
-The times at which the epochs begin, ascending: all refresh times of the members. The last epoch has no end.
+The times at which the epochs begin, ascending: all refresh times of the members, within `clip` if the group has one. The
+last epoch has no end, or that of the clip.
 """
 function boundaries(g::PrefetchGroup)
     count = Ref{UInt64}(0)
@@ -118,6 +193,7 @@ function start_order!(g, kind, list, from)
         found || throw(invalid("the order cannot start from epoch $from, which is not one of its entries"))
     end
     check(forcings_group_start(g, kind, list, length(list), from === nothing ? -1 : from - 1))
+    g.host === nothing || host_order(g.host, g.workers)
     return g
 end
 
@@ -133,7 +209,7 @@ when more than `depth + 2` epochs are alive and large.
 Throws `Forcings.GroupError` when `k` is not the next entry, before `start!`, behind the end, after a cancel or a close,
 and the error of decoding, after which the order is over.
 """
-function Base.take!(g::PrefetchGroup, k::Integer)
+function Base.take!(g::PrefetchGroup{T}, k::Integer) where {T}
     k >= 1 || throw(invalid("there is no epoch $k; epochs count from 1"))
     collect_unused!(g)
     taken = Ref{Ptr{Cvoid}}(C_NULL)
@@ -144,9 +220,20 @@ function Base.take!(g::PrefetchGroup, k::Integer)
     owner = Owned(taken[], forcings_sample_release)
     n = length(g.keys)
     anchors, changed, start = Vector{Float64}(undef, n), Vector{Bool}(undef, n), Ref{Float64}(0)
-    check(forcings_sample_members(owner, anchors, changed, n, start))
-    return EpochSample(k, start[], g.keys, anchors, changed, owner)
+    first, numbers = Vector{UInt64}(undef, n), Vector{UInt64}(undef, n)
+    check(forcings_sample_members(owner, anchors, changed, first, numbers, n, start))
+    made = g.host === nothing ?
+        NOTHING_MADE :
+        Any[number == 0 ? nothing : Made(kept_value(number)) for number in numbers]
+    if g.host !== nothing
+        # The library need not remember what Julia has now.
+        all(number -> number != 0, numbers) && release(owner)
+        forget_values()
+    end
+    return EpochSample{T}(k, start[], g.keys, anchors, changed, first, made, g.windows, owner)
 end
+
+const NOTHING_MADE = Any[]
 
 function Base.take!(f::Function, g::PrefetchGroup, k::Integer)
     epoch = take!(g, k)
@@ -161,7 +248,12 @@ end
 function take_inline!(g, k, taken)
     decoded = Ref{UInt8}(0)
     while taken[] == C_NULL
-        check(forcings_group_decode_one(g, decoded))
+        began = time_ns()
+        if g.host !== nothing && make_one(g.host)
+            forcings_group_note_wait(g, k - 1, time_ns() - began)
+        else
+            check(forcings_group_decode_one(g, decoded))
+        end
         # Before the sample is taken: an interrupt that comes here must not lose it.
         yield()
         check(forcings_group_try_take(g, k - 1, taken))
@@ -170,14 +262,21 @@ function take_inline!(g, k, taken)
 end
 
 function take_waiting!(g, k, taken)
+    makes = g.host !== nothing && !g.host.spawns
     asked() = (check(forcings_group_try_take(g, k - 1, taken)); taken[] != C_NULL)
+    function asked_or_made()
+        while !asked()
+            makes && make_one(g.host) || return false
+        end
+        return true
+    end
     ready = Ref{UInt8}(0)
     slice(ms) = check(forcings_group_wait(g, k - 1, ms, ready))
     began = time_ns()
     try
-        wait_until(asked, slice, g.handle)
+        wait_until(asked_or_made, slice, g.handle)
     finally
-        forcings_group_note_wait(g, (time_ns() - began) / 1.0e9)
+        forcings_group_note_wait(g, k - 1, time_ns() - began)
     end
     return nothing
 end
@@ -185,10 +284,20 @@ end
 # The collector does not see the size of what Julia holds, so it is asked when the library counts too much. What is
 # alive even after a full collection is in use: the limit then follows it, so that holding many epochs stays cheap.
 function collect_unused!(g)
+    g.host === nothing || collect_inputs!(g.host)
     exceeds(g) || return nothing
     GC.gc(false)
     exceeds(g) && GC.gc()
     g.alive_limit = max(USUAL_ALIVE, alive(g).slots)
+    return nothing
+end
+
+# Results of transforms may refer to what they were made of, which only the collector finds out.
+function collect_inputs!(h::Host)
+    if h.kept[] > 4 * SMALL_BYTES
+        Threads.atomic_xchg!(h.kept, 0)
+        GC.gc(false)
+    end
     return nothing
 end
 
@@ -233,30 +342,3 @@ end
 Cancels, waits for the native threads and ends them. Samples stay valid. Closing twice does nothing.
 """
 Base.close(g::PrefetchGroup) = background(job -> forcings_group_close(g, job))
-
-"""
-    stats(group) -> NamedTuple
-
-What the group counted since it was made:
-
-- `waited_s`: seconds in which `take!` waited; `decode_s`: seconds of decoding, summed over the workers
-- `peak_bytes`: the most bytes held for coming epochs; `oversize_epochs`: epochs larger than `max_bytes`
-- `epochs_decoded`, `samples_decoded`, `samples_reused`
-- `overlap`: whether decoding runs beside the consumer
-"""
-function stats(g::PrefetchGroup)
-    table = Ref{Ptr{Cvoid}}(C_NULL)
-    check(forcings_group_stats(g, table))
-    return with_tables(table) do t
-        (
-            waited_s = t[:waited_s][1],
-            decode_s = t[:decode_s][1],
-            peak_bytes = t[:peak_bytes][1],
-            epochs_decoded = t[:epochs_decoded][1],
-            samples_decoded = t[:samples_decoded][1],
-            samples_reused = t[:samples_reused][1],
-            oversize_epochs = t[:oversize_epochs][1],
-            overlap = t[:overlap][1],
-        )
-    end
-end

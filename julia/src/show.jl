@@ -45,41 +45,6 @@ function files_of(p)
     return length(p.files) == 1 ? repr(basename(p.files[1])) : count_of(length(p.files), "file")
 end
 
-function Base.show(io::IO, g::PrefetchGroup)
-    isopen(g) || return print(io, "PrefetchGroup(closed)")
-    print(io, "PrefetchGroup(", join(repr.(g.keys), ", "), "; ", count_of(length(boundaries(g)), "epoch"))
-    print(io, ", depth ", g.depth, g.inline ? ", inline)" : ")")
-    return nothing
-end
-
-function Base.show(io::IO, ::MIME"text/plain", g::PrefetchGroup)
-    show(io, g)
-    isopen(g) || return nothing
-    for (name, value) in pairs(stats(g))
-        print(io, "\n  ", rpad(name, 16), value isa AbstractFloat ? round(value; sigdigits = 3) : value)
-    end
-    return nothing
-end
-
-function Base.show(io::IO, epoch::EpochSample)
-    print(io, "EpochSample(", epoch.index, ", ", join(repr.(epoch.keys), ", "))
-    print(io, isopen(epoch.owner) ? ")" : "; closed)")
-    return nothing
-end
-
-function Base.show(io::IO, ::MIME"text/plain", epoch::EpochSample)
-    show(io, epoch)
-    for (i, key) in enumerate(epoch.keys)
-        print(io, "\n  ", repr(key), ": anchor ", epoch.anchors[i], epoch.changed[i] ? ", changed" : "")
-    end
-    return nothing
-end
-
-function Base.show(io::IO, sample::Sample)
-    print(io, "Sample(", sample.data, ", anchor ", sample.anchor, sample.changed ? ", changed)" : ")")
-    return nothing
-end
-
 function Base.show(io::IO, o::Owner)
     print(io, "Owner(", o.id, ", ", repr(o.type))
     print(io, o.category === :component ? ")" : "; category = $(repr(o.category)))")

@@ -69,11 +69,11 @@ end
         for m in eachmatch(r"FORCINGS_STATUS_(\w+) = (\d+),", read(HEADER, String))
     )
     @test length(statuses) > 15
-    @test Set(keys(statuses)) == union(keys(Forcings.ERROR_TYPES), [0, 64])
+    @test Set(keys(statuses)) == union(keys(Forcings.ERROR_TYPES), [0, 64, 65])
     for (status, type) in Forcings.ERROR_TYPES
         @test replace(statuses[status], "_" => "") == uppercase(replace(string(nameof(type)), "Error" => ""))
     end
-    @test statuses[64] == "GROUP"
+    @test (statuses[64], statuses[Forcings.HOST_STATUS]) == ("GROUP", "HOST")
 end
 
 @testset "the version is the header's" begin

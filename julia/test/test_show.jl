@@ -209,9 +209,12 @@ end
 @testset "groups and epochs" begin
     group = PrefetchGroup(Dict("winds" => Provider(WINDS)); inline = true)
     @test line(group) == "PrefetchGroup(\"winds\"; 12 epochs, depth 2, inline)"
-    @test occursin("waited_s", repl(group))
+    @test endswith(repl(group), "\n  order    none yet; call start!")
+    @test repl(stats(group)) |> text -> occursin("nothing was decoded yet", text) && occursin("waited_s", text)
     start!(group, :forward)
     epoch = take!(group, 1)
+    @test occursin("\n  order    epoch 2 is next, 1 of 12 taken", repl(group))
+    @test occursin("\n  so far   you waited", repl(group)) && occursin("with inline = false", repl(group))
     @test line(epoch) == "EpochSample(1, \"winds\")"
     @test repl(epoch) == "EpochSample(1, \"winds\")\n  \"winds\": anchor 9.783072e8, changed"
     @test occursin("anchor 9.783072e8, changed", line(epoch["winds"]))

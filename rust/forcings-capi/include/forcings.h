@@ -67,6 +67,8 @@ typedef enum ForcingsStatus {
   FORCINGS_STATUS_CLOSED = 63,
   // A prefetch group refused the call in its present state.
   FORCINGS_STATUS_GROUP = 64,
+  // The caller's own code failed: what it passed to `forcings_host_fail`.
+  FORCINGS_STATUS_HOST = 65,
   // A bug of the library, caught at its boundary.
   FORCINGS_STATUS_INTERNAL = 99,
 } ForcingsStatus;
@@ -74,7 +76,7 @@ typedef enum ForcingsStatus {
 // Keeps the buffer of a reader. Opaque and counted: one `forcings_buffer_release` for each.
 typedef struct ForcingsBuffer ForcingsBuffer;
 
-// The data of one or more members at a time. Read-only; may be read on any thread.
+// The data of one or more members at a time: datasets, numbered from 0. Read-only; may be read on any thread.
 typedef struct ForcingsSample ForcingsSample;
 
 // A result with named, typed columns of one length. Read-only; may be read on any thread.
@@ -214,7 +216,8 @@ int32_t forcings_store_clear(uint64_t store,
 // `out_text` and `out_text_len` receive a text that stays valid until the next failure on this thread. For an error of
 // kind `Group`, `out_state` receives 1 not started, 2 exhausted, 3 cancelled, 4 failed, 5 wrong epoch or 6 closed (0 for
 // every other kind), and `out_numbers`, an array of two, holds for state 4 the epoch to start from, for state 5 the
-// epoch asked for and the one that comes next; epochs count from 0, and -1 stands for none.
+// epoch asked for and the one that comes next; epochs count from 0, and -1 stands for none. For an error of kind `Host` its
+// first number is the caller's value, which is not let go of before the next failure on this thread.
 int32_t forcings_last_error(const uint8_t **out_text,
                             uint64_t *out_text_len,
                             int64_t *out_state,
@@ -239,11 +242,16 @@ int32_t forcings_reader_entries(uint64_t reader,
                                 struct ForcingsTable **out_table,
                                 struct ForcingsTable **out_features);
 
-// Builds a prefetch group over `n` providers. `options` is JSON: `keys` (one per provider), and optionally `depth`,
-// `max_bytes`, `workers`, `inline`. The group keeps what it needs of the providers; their handles may be closed.
+// Builds a prefetch group over `n` members: providers, and members of `forcings_host_member`. `options` is JSON: `keys`
+// (one per member), and optionally `depth` (2) or `auto_depth`, `max_bytes`, `fetch_ahead` (as `depth`), `workers` (1),
+// `inline`, `windows` (selections in their wire form; each member then has a dataset for each), `clip` (two times),
+// `trace`, `finish_on_host` (`forcings_group_next_host_job` gives every sample that was decoded to the caller, who
+// makes of it what is delivered), and `spill` (an object: decoded samples go to a temporary file in `folder`, of `bytes` at
+// most if it has them, and are read back when they are asked for again). The group keeps what it needs of the members;
+// their handles may be closed.
 int32_t forcings_group_build(const uint8_t *options,
                              uint64_t options_len,
-                             const uint64_t *providers,
+                             const uint64_t *members,
                              uint64_t n,
                              uint64_t *out_group);
 
@@ -285,16 +293,32 @@ int32_t forcings_group_cancel(uint64_t group,
                               uint8_t wait,
                               uint64_t *out_job);
 
-// Counts `seconds` as time in which the consumer waited, for one that waits by other means.
-int32_t forcings_group_note_wait(uint64_t group, double seconds);
+// Counts the `nanoseconds` until now as time in which the consumer waited for epoch `k`, for one that waits by other means.
+int32_t forcings_group_note_wait(uint64_t group,
+                                 uint64_t k,
+                                 uint64_t nanoseconds);
+
+// What was done when, in a group built with `trace`: a table with the columns `activity` (0 decode, 1 the caller's part of
+// a sample, 2 fetch ahead, 3 wait, 4 take), `member` (in byte-wise order of the keys, or null), `epoch`, `begin_s` and
+// `end_s` (seconds since the group was built). Of very many lines only the latest are kept.
+int32_t forcings_group_trace(uint64_t group,
+                             struct ForcingsTable **out_table);
 
 // How many delivered epochs the consumer still holds, and their bytes.
 int32_t forcings_group_alive(uint64_t group, uint64_t *out_slots, uint64_t *out_bytes);
 
 // What the group counted: a table with one row and the columns `waited_s`, `decode_s`, `peak_bytes`, `epochs_decoded`,
-// `samples_decoded`, `samples_reused`, `oversize_epochs`, `overlap`.
+// `samples_decoded`, `samples_reused`, `oversize_epochs`, `overlap`, `depth`, `samples_spilled`, `samples_restored` (which
+// were read back, and count as decoded too), `spilled_bytes`, and `spill_error` (a text, or null: what went wrong with
+// spilling, for which samples are decoded again).
 int32_t forcings_group_stats(uint64_t group,
                              struct ForcingsTable **out_table);
+
+// Where a group stands: a table with one row and the columns `state` (0 while an entry is left; else as `out_state` of
+// `forcings_last_error`), `entries` of the order, `taken`, `next` (the epoch that comes next, or null), `held` (entries
+// held ahead), `finished` (of those) and `bytes` (of samples decoded for them).
+int32_t forcings_group_snapshot(uint64_t group,
+                                struct ForcingsTable **out_table);
 
 // Whether `handle` names something that is not closed. Any number may be asked about.
 int32_t forcings_handle_is_open(uint64_t handle, uint8_t *out_open);
@@ -308,6 +332,52 @@ int32_t forcings_live_count(uint64_t *out_handles, uint64_t *out_pointers);
 // Closes everything: prefetch groups with their threads, readers and providers, then stores. For the end of the
 // process; calls that come later find closed handles. Returns the first error of a close.
 int32_t forcings_shutdown(void);
+
+// A member of groups whose samples the caller makes: with `n` refresh times, and for each of `m` ascending times the
+// refresh time in force, or NaN where there is none. The times have to include every boundary of the group. Close it with
+// `forcings_handle_release`; a group keeps what it needs.
+int32_t forcings_host_member(const double *times,
+                             uint64_t n,
+                             const double *at,
+                             const double *anchors,
+                             uint64_t m,
+                             uint64_t *out_member);
+
+// The oldest sample that a group wants of the caller, if there is one: `out_job` receives a handle, or 0. `out_member` is
+// the position of the member in byte-wise order of the keys, `out_epoch` counts from 0, `out_time` is where the epoch
+// begins. For a member of the library, `out_sample` receives what was decoded, else null. Finish the job with
+// `forcings_host_complete` or `forcings_host_fail`; one that is closed has failed. Never waits.
+int32_t forcings_group_next_host_job(uint64_t group,
+                                     uint64_t *out_job,
+                                     uint64_t *out_member,
+                                     uint64_t *out_epoch,
+                                     double *out_time,
+                                     struct ForcingsSample **out_sample);
+
+// Waits, at most `timeout_ms`, until a group wants a sample of the caller. `out_work` receives 1 if it does, 0 if not yet,
+// and 2 if it will not before another order is started.
+int32_t forcings_group_wait_host(uint64_t group,
+                                 uint64_t timeout_ms,
+                                 int32_t *out_work);
+
+// Finishes a job with a value of the caller's, which is known as `value` (not 0) until `forcings_host_drain` lists it, and
+// the `bytes` that it takes; what was decoded for it counts with its own.
+int32_t forcings_host_complete(uint64_t job,
+                               uint64_t value,
+                               uint64_t bytes);
+
+// Finishes a job with an error, which the take of its epoch returns with the status `Host`, the text and the number
+// `value` (not 0), known as in `forcings_host_complete`.
+int32_t forcings_host_fail(uint64_t job,
+                           uint64_t value,
+                           const uint8_t *text,
+                           uint64_t text_len);
+
+// Removes up to `capacity` numbers of values that the library needs no longer from its list into `out_values`, and their
+// number into `out_count`. Drain until the count is 0.
+int32_t forcings_host_drain(uint64_t *out_values,
+                            uint64_t capacity,
+                            uint64_t *out_count);
 
 // Waits until the job has ended, at most `timeout_ms`, and tells whether it has. With 0 it only asks.
 int32_t forcings_job_wait(uint64_t job,
@@ -539,20 +609,23 @@ int32_t forcings_relation_replace(uint64_t store,
 // Gives a sample back; null is ignored. Nothing that was read from it may be used any more.
 void forcings_sample_release(struct ForcingsSample *sample);
 
-// For each member, in byte-wise order of their keys, its anchor and whether that changed (0 or 1); and the time of the
-// sample. `out_anchors` and `out_changed` have room for `capacity` members, which must be all.
+// For each member, in byte-wise order of their keys: its anchor, whether that changed (0 or 1), the number of its first
+// dataset, and the number of the caller's value that it has instead of datasets, else 0; and the time of the sample. The
+// arrays have room for `capacity` members, which must be all.
 int32_t forcings_sample_members(const struct ForcingsSample *sample,
                                 double *out_anchors,
                                 uint8_t *out_changed,
+                                uint64_t *out_first,
+                                uint64_t *out_values,
                                 uint64_t capacity,
                                 double *out_time);
 
-// One variable or coordinate of a member. `out_found` receives 0 if there is none of that name; otherwise 1, and
+// One variable or coordinate of a dataset. `out_found` receives 0 if there is none of that name; otherwise 1, and
 // `out_type` the element type (0 `double`, 1 `float`, 2 `int64_t`, 3 `int32_t`, 5 bytes 0 or 1, 6 texts), `out_rank` and
 // `out_shape` the extents, slowest first, `out_values` the elements (null for texts, see `forcings_sample_strings`).
 // The pointers live as long as the sample.
 int32_t forcings_sample_field(const struct ForcingsSample *sample,
-                              uint64_t member,
+                              uint64_t dataset,
                               const uint8_t *name,
                               uint64_t name_len,
                               uint8_t *out_found,
@@ -561,21 +634,21 @@ int32_t forcings_sample_field(const struct ForcingsSample *sample,
                               const uint64_t **out_shape,
                               const void **out_values);
 
-// The names of a member's variables and coordinates: a table with the columns `name` and `is_coord`.
+// The names of a dataset's variables and coordinates: a table with the columns `name` and `is_coord`.
 int32_t forcings_sample_names(const struct ForcingsSample *sample,
-                              uint64_t member,
+                              uint64_t dataset,
                               struct ForcingsTable **out_table);
 
 // The names of a field's dimensions, slowest first: a table with the column `dim`.
 int32_t forcings_sample_dims(const struct ForcingsSample *sample,
-                             uint64_t member,
+                             uint64_t dataset,
                              const uint8_t *name,
                              uint64_t name_len,
                              struct ForcingsTable **out_table);
 
 // The elements of a field of texts, row-major: a table with the column `text`.
 int32_t forcings_sample_strings(const struct ForcingsSample *sample,
-                                uint64_t member,
+                                uint64_t dataset,
                                 const uint8_t *name,
                                 uint64_t name_len,
                                 struct ForcingsTable **out_table);
@@ -584,7 +657,7 @@ int32_t forcings_sample_strings(const struct ForcingsSample *sample,
 // attribute's name; `is_list` tells a list from a single value; `kind` is 0 for an integer in `int`, 1 for a number in
 // `float`, 2 for a text in `text`, 3 for an unsigned integer whose bits are in `int`, and -1 for an empty list.
 int32_t forcings_sample_attributes(const struct ForcingsSample *sample,
-                                   uint64_t member,
+                                   uint64_t dataset,
                                    const uint8_t *name,
                                    uint64_t name_len,
                                    struct ForcingsTable **out_table);

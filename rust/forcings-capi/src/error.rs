@@ -1,9 +1,12 @@
 //! The last error of each thread: kept here on failure, read by the caller before its next call.
 
+use crate::host::HostValue;
 use crate::output::Out;
 use forcings::error::GroupState;
 use forcings::{Error, ErrorKind};
+use std::any::Any;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// What a failed call leaves behind for its thread.
 struct Failure {
@@ -11,6 +14,8 @@ struct Failure {
     text: String,
     state: i64,
     numbers: [i64; 2],
+    /// Keeps the caller's value that `numbers` names, until the next failure.
+    _cause: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 thread_local! {
@@ -21,12 +26,15 @@ thread_local! {
 pub(crate) fn keep(error: &Error) -> i32 {
     let (state, numbers) = group_numbers(error);
     let status = error.kind() as i32;
-    LAST.with(|last| *last.borrow_mut() = Some(Failure { status, text: error.to_string(), state, numbers }));
+    let _cause = if let Error::Host(host) = error { Some(host.cause.clone()) } else { None };
+    let failure = Failure { status, text: error.to_string(), state, numbers, _cause };
+    // The one before is dropped outside the borrow: what it keeps may have a drop of its own.
+    drop(LAST.with(|last| last.replace(Some(failure))));
     status
 }
 
-/// A group's refusal as numbers, so that a caller who counts epochs from 1 writes its own text.
-fn group_numbers(error: &Error) -> (i64, [i64; 2]) {
+/// A group's refusal as numbers, so that a caller who counts epochs from 1 writes its own text; and the caller's own value.
+pub(crate) fn group_numbers(error: &Error) -> (i64, [i64; 2]) {
     // An epoch is a position in a list that fits into memory.
     let number = |epoch: usize| epoch as i64;
     match error {
@@ -36,6 +44,7 @@ fn group_numbers(error: &Error) -> (i64, [i64; 2]) {
         Error::Group(GroupState::Failed { next }) => (4, [next.map_or(-1, number), -1]),
         Error::Group(GroupState::WrongEpoch { asked, expected }) => (5, [number(*asked), number(*expected)]),
         Error::Group(GroupState::Closed) => (6, [-1, -1]),
+        Error::Host(host) => (0, [host.cause.downcast_ref::<HostValue>().map_or(-1, |v| v.token() as i64), -1]),
         _ => (0, [-1, -1]),
     }
 }
@@ -45,7 +54,8 @@ fn group_numbers(error: &Error) -> (i64, [i64; 2]) {
 /// `out_text` and `out_text_len` receive a text that stays valid until the next failure on this thread. For an error of
 /// kind `Group`, `out_state` receives 1 not started, 2 exhausted, 3 cancelled, 4 failed, 5 wrong epoch or 6 closed (0 for
 /// every other kind), and `out_numbers`, an array of two, holds for state 4 the epoch to start from, for state 5 the
-/// epoch asked for and the one that comes next; epochs count from 0, and -1 stands for none.
+/// epoch asked for and the one that comes next; epochs count from 0, and -1 stands for none. For an error of kind `Host` its
+/// first number is the caller's value, which is not let go of before the next failure on this thread.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_last_error(
     out_text: *mut *const u8,

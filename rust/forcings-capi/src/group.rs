@@ -1,18 +1,21 @@
 //! Prefetch groups.
 
 use crate::handle::{self, Object};
+use crate::host::HostMember;
 use crate::output::Out;
+use crate::payload::Payload;
 use crate::provider::ProviderObject;
 use crate::sample::ForcingsSample;
 use crate::table::ForcingsTable;
 use crate::{guard::guard, input, job, session};
-use forcings::prefetch::{Order, PrefetchGroup};
+use forcings::dataset::Selection;
+use forcings::prefetch::{Order, PrefetchGroup, PrefetchGroupBuilder};
 use forcings::{Error, Result};
 use serde::Deserialize;
 use std::sync::Arc;
 use std::time::Duration;
 
-struct GroupObject(PrefetchGroup);
+pub(crate) struct GroupObject(pub(crate) PrefetchGroup<Payload>);
 
 impl Object for GroupObject {
     const NOUN: &'static str = "prefetch group";
@@ -30,45 +33,102 @@ impl Object for GroupObject {
 struct GroupOptions {
     keys: Vec<String>,
     depth: Option<usize>,
+    #[serde(default)]
+    auto_depth: bool,
     max_bytes: Option<u64>,
+    fetch_ahead: Option<usize>,
     workers: Option<usize>,
-    inline: Option<bool>,
+    #[serde(default)]
+    inline: bool,
+    windows: Option<Vec<serde_json::Value>>,
+    clip: Option<[f64; 2]>,
+    #[serde(default)]
+    trace: bool,
+    #[serde(default)]
+    finish_on_host: bool,
+    spill: Option<SpillOptions>,
 }
 
-/// Builds a prefetch group over `n` providers. `options` is JSON: `keys` (one per provider), and optionally `depth`,
-/// `max_bytes`, `workers`, `inline`. The group keeps what it needs of the providers; their handles may be closed.
+/// Where samples are spilled to, and how many bytes of them at most.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SpillOptions {
+    folder: String,
+    bytes: Option<u64>,
+}
+
+impl GroupOptions {
+    /// A builder without members.
+    fn builder(self) -> Result<PrefetchGroupBuilder<Payload>> {
+        let builder = PrefetchGroup::builder();
+        let mut builder = match self.windows {
+            None => builder.transform(|_, data| Payload::Data(vec![data])),
+            Some(list) => {
+                let windows = list.iter().map(Selection::from_value).collect::<Result<Vec<_>>>()?;
+                builder.windows(windows).transform(|_, data| Payload::Data(data))
+            }
+        };
+        if let Some(depth) = self.depth {
+            builder = builder.depth(depth);
+        }
+        if self.auto_depth {
+            builder = builder.auto_depth();
+        }
+        if let Some(entries) = self.fetch_ahead {
+            builder = builder.fetch_ahead(entries);
+        }
+        if let Some(workers) = self.workers {
+            builder = builder.workers(workers);
+        }
+        if let Some([begin, end]) = self.clip {
+            builder = builder.clip(begin, end);
+        }
+        if self.finish_on_host {
+            builder = builder.finish_on_host();
+        }
+        if let Some(SpillOptions { folder, bytes }) = self.spill {
+            builder = builder.spill(folder, bytes);
+        }
+        Ok(builder.max_bytes(self.max_bytes).inline(self.inline).trace(self.trace))
+    }
+}
+
+/// Builds a prefetch group over `n` members: providers, and members of `forcings_host_member`. `options` is JSON: `keys`
+/// (one per member), and optionally `depth` (2) or `auto_depth`, `max_bytes`, `fetch_ahead` (as `depth`), `workers` (1),
+/// `inline`, `windows` (selections in their wire form; each member then has a dataset for each), `clip` (two times),
+/// `trace`, `finish_on_host` (`forcings_group_next_host_job` gives every sample that was decoded to the caller, who
+/// makes of it what is delivered), and `spill` (an object: decoded samples go to a temporary file in `folder`, of `bytes` at
+/// most if it has them, and are read back when they are asked for again). The group keeps what it needs of the members;
+/// their handles may be closed.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_group_build(
     options: *const u8,
     options_len: u64,
-    providers: *const u64,
+    members: *const u64,
     n: u64,
     out_group: *mut u64,
 ) -> i32 {
     guard("forcings_group_build", || {
         // SAFETY: the caller passes a writable pointer, a text and an array, as the header asks.
-        let (out, options, providers) = unsafe {
+        let (out, mut options, members) = unsafe {
             (
                 Out::new("out_group", out_group)?,
                 input::json::<GroupOptions>("options", options, options_len)?,
-                input::slice("providers", providers, n)?,
+                input::slice("members", members, n)?,
             )
         };
-        if options.keys.len() != providers.len() {
-            return Err(Error::invalid(format!("{} keys for {} providers", options.keys.len(), providers.len())));
+        let keys = std::mem::take(&mut options.keys);
+        if keys.len() != members.len() {
+            return Err(Error::invalid(format!("{} keys for {} members", keys.len(), members.len())));
         }
-        let mut builder = PrefetchGroup::builder().max_bytes(options.max_bytes);
-        for (key, &provider) in options.keys.into_iter().zip(providers) {
-            let provider = handle::get::<ProviderObject>(provider)?;
-            builder = builder.member(key, Arc::new(provider.0.clone()));
+        let mut builder = options.builder()?;
+        for (key, &member) in keys.into_iter().zip(members) {
+            builder = match handle::get::<HostMember>(member) {
+                Ok(of_host) => builder.host_member(key, of_host),
+                Err(_) => builder.member(key, Arc::new(handle::get::<ProviderObject>(member)?.0.clone())),
+            };
         }
-        if let Some(depth) = options.depth {
-            builder = builder.depth(depth);
-        }
-        if let Some(workers) = options.workers {
-            builder = builder.workers(workers);
-        }
-        let group = Arc::new(GroupObject(builder.inline(options.inline.unwrap_or(false)).build()?));
+        let group = Arc::new(GroupObject(builder.build()?));
         let handle = handle::insert(Arc::clone(&group));
         group.0.set_waker(Some(Box::new(move || session::notify(handle))));
         out.set(handle);
@@ -184,14 +244,33 @@ pub unsafe extern "C" fn forcings_group_cancel(group: u64, wait: u8, out_job: *m
     })
 }
 
-/// Counts `seconds` as time in which the consumer waited, for one that waits by other means.
+/// Counts the `nanoseconds` until now as time in which the consumer waited for epoch `k`, for one that waits by other means.
 #[no_mangle]
-pub extern "C" fn forcings_group_note_wait(group: u64, seconds: f64) -> i32 {
+pub extern "C" fn forcings_group_note_wait(group: u64, k: u64, nanoseconds: u64) -> i32 {
     guard("forcings_group_note_wait", || {
-        if !(seconds >= 0.0 && seconds.is_finite()) {
-            return Err(Error::invalid(format!("{seconds} is no waiting time")));
-        }
-        get(group)?.0.note_wait(seconds);
+        get(group)?.0.note_wait(input::index("k", k)?, Duration::from_nanos(nanoseconds));
+        Ok(())
+    })
+}
+
+/// What was done when, in a group built with `trace`: a table with the columns `activity` (0 decode, 1 the caller's part of
+/// a sample, 2 fetch ahead, 3 wait, 4 take), `member` (in byte-wise order of the keys, or null), `epoch`, `begin_s` and
+/// `end_s` (seconds since the group was built). Of very many lines only the latest are kept.
+#[no_mangle]
+pub unsafe extern "C" fn forcings_group_trace(group: u64, out_table: *mut *mut ForcingsTable) -> i32 {
+    guard("forcings_group_trace", || {
+        // SAFETY: the caller passes a writable pointer, as the header asks.
+        let out = unsafe { Out::new("out_table", out_table) }?;
+        let intervals = get(group)?.0.trace();
+        let intervals = intervals.ok_or_else(|| Error::invalid("this prefetch group was not built with trace"))?;
+        let all = || intervals.iter();
+        let table = ForcingsTable::new(intervals.len())
+            .integers("activity", all().map(|i| Some(i.activity as i64)))
+            .integers("member", all().map(|i| i.member.map(|m| m as i64)))
+            .integers("epoch", all().map(|i| Some(i.epoch as i64)))
+            .doubles("begin_s", all().map(|i| Some(i.begin_s)))
+            .doubles("end_s", all().map(|i| Some(i.end_s)));
+        out.set(table.into_raw());
         Ok(())
     })
 }
@@ -210,13 +289,16 @@ pub unsafe extern "C" fn forcings_group_alive(group: u64, out_slots: *mut u64, o
 }
 
 /// What the group counted: a table with one row and the columns `waited_s`, `decode_s`, `peak_bytes`, `epochs_decoded`,
-/// `samples_decoded`, `samples_reused`, `oversize_epochs`, `overlap`.
+/// `samples_decoded`, `samples_reused`, `oversize_epochs`, `overlap`, `depth`, `samples_spilled`, `samples_restored` (which
+/// were read back, and count as decoded too), `spilled_bytes`, and `spill_error` (a text, or null: what went wrong with
+/// spilling, for which samples are decoded again).
 #[no_mangle]
 pub unsafe extern "C" fn forcings_group_stats(group: u64, out_table: *mut *mut ForcingsTable) -> i32 {
     guard("forcings_group_stats", || {
         // SAFETY: the caller passes a writable pointer, as the header asks.
         let out = unsafe { Out::new("out_table", out_table) }?;
-        let stats = get(group)?.0.stats();
+        let group = get(group)?;
+        let (stats, spill_error) = (group.0.stats(), group.0.spill_error());
         // Counts of what happened in one process.
         let one = |count: u64| std::iter::once(Some(count as i64));
         let table = ForcingsTable::new(1)
@@ -227,7 +309,37 @@ pub unsafe extern "C" fn forcings_group_stats(group: u64, out_table: *mut *mut F
             .integers("samples_decoded", one(stats.samples_decoded))
             .integers("samples_reused", one(stats.samples_reused))
             .integers("oversize_epochs", one(stats.oversize_epochs))
-            .bools("overlap", std::iter::once(Some(stats.overlap)));
+            .bools("overlap", std::iter::once(Some(stats.overlap)))
+            .integers("depth", one(stats.depth as u64))
+            .integers("samples_spilled", one(stats.samples_spilled))
+            .integers("samples_restored", one(stats.samples_restored))
+            .integers("spilled_bytes", one(stats.spilled_bytes))
+            .texts("spill_error", std::iter::once(spill_error.as_deref()));
+        out.set(table.into_raw());
+        Ok(())
+    })
+}
+
+/// Where a group stands: a table with one row and the columns `state` (0 while an entry is left; else as `out_state` of
+/// `forcings_last_error`), `entries` of the order, `taken`, `next` (the epoch that comes next, or null), `held` (entries
+/// held ahead), `finished` (of those) and `bytes` (of samples decoded for them).
+#[no_mangle]
+pub unsafe extern "C" fn forcings_group_snapshot(group: u64, out_table: *mut *mut ForcingsTable) -> i32 {
+    guard("forcings_group_snapshot", || {
+        // SAFETY: the caller passes a writable pointer, as the header asks.
+        let out = unsafe { Out::new("out_table", out_table) }?;
+        let now = get(group)?.0.snapshot();
+        // Positions in lists and sizes of memory.
+        let one = |count: usize| std::iter::once(Some(count as i64));
+        let state = now.state.map_or(0, |state| crate::error::group_numbers(&Error::Group(state)).0);
+        let table = ForcingsTable::new(1)
+            .integers("state", std::iter::once(Some(state)))
+            .integers("entries", one(now.entries))
+            .integers("taken", one(now.taken))
+            .integers("next", std::iter::once(now.next.map(|k| k as i64)))
+            .integers("held", one(now.held))
+            .integers("finished", one(now.finished))
+            .integers("bytes", std::iter::once(Some(now.bytes as i64)));
         out.set(table.into_raw());
         Ok(())
     })

@@ -18,11 +18,13 @@ mod forecast_reader;
 mod group;
 mod guard;
 mod handle;
+mod host;
 mod input;
 mod job;
 mod listing;
 mod maintenance;
 mod output;
+mod payload;
 mod provider;
 mod reader;
 mod relations;
@@ -47,10 +49,14 @@ pub use error::forcings_last_error;
 pub use forecast_reader::{forcings_forecast_reader_build, forcings_reader_entries, forcings_reader_slots};
 pub use group::{
     forcings_group_alive, forcings_group_boundaries, forcings_group_build, forcings_group_cancel, forcings_group_close,
-    forcings_group_decode_one, forcings_group_is_ready, forcings_group_note_wait, forcings_group_start,
-    forcings_group_stats, forcings_group_try_take, forcings_group_wait,
+    forcings_group_decode_one, forcings_group_is_ready, forcings_group_note_wait, forcings_group_snapshot,
+    forcings_group_start, forcings_group_stats, forcings_group_trace, forcings_group_try_take, forcings_group_wait,
 };
 pub use handle::{forcings_handle_is_open, forcings_handle_release, forcings_live_count, forcings_shutdown};
+pub use host::{
+    forcings_group_next_host_job, forcings_group_wait_host, forcings_host_complete, forcings_host_drain,
+    forcings_host_fail, forcings_host_member,
+};
 pub use job::{forcings_job_finish, forcings_job_wait};
 pub use maintenance::{
     forcings_store_check, forcings_store_compact, forcings_store_compact_physical, forcings_store_persist,

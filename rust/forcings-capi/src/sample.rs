@@ -4,6 +4,7 @@ use crate::guard::guard;
 use crate::handle::POINTERS;
 use crate::input;
 use crate::output::Out;
+use crate::payload::Payload;
 use crate::table::ForcingsTable;
 use forcings::dataset::{Dataset, Field, Values};
 use forcings::formats::{Attribute, AttributeValue};
@@ -14,16 +15,26 @@ use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 use std::sync::Arc;
 
-/// The data of one or more members at a time. Read-only; may be read on any thread.
+/// The data of one or more members at a time: datasets, numbered from 0. Read-only; may be read on any thread.
 pub struct ForcingsSample {
+    datasets: Vec<Part>,
     members: Vec<Member>,
     time: f64,
 }
 
+/// A dataset, alone or among those of a member.
+enum Part {
+    Whole(Arc<Dataset>),
+    Of(Arc<Payload>, usize),
+}
+
 struct Member {
-    data: Arc<Dataset>,
+    /// The number of its first dataset.
+    first: usize,
     anchor: f64,
     changed: bool,
+    /// Keeps the caller's value, if it has one instead of datasets.
+    value: Option<Arc<Payload>>,
 }
 
 const _: () = {
@@ -35,23 +46,37 @@ const _: () = {
 impl ForcingsSample {
     /// The data of one provider.
     pub(crate) fn single(data: Arc<Dataset>, anchor: f64) -> Self {
-        ForcingsSample { members: vec![Member { data, anchor, changed: true }], time: anchor }
+        ForcingsSample::several(vec![data], anchor)
     }
 
     /// The data of one provider under several windows.
     pub(crate) fn several(data: Vec<Arc<Dataset>>, anchor: f64) -> Self {
-        let member = |data| Member { data, anchor, changed: true };
-        ForcingsSample { members: data.into_iter().map(member).collect(), time: anchor }
+        let member = |first| Member { first, anchor, changed: true, value: None };
+        let members = (0..data.len()).map(member).collect();
+        ForcingsSample { datasets: data.into_iter().map(Part::Whole).collect(), members, time: anchor }
+    }
+
+    /// What a worker has decoded for the caller to go on with.
+    pub(crate) fn of(payload: &Arc<Payload>, time: f64) -> Self {
+        let mut sample = ForcingsSample { datasets: Vec::new(), members: Vec::new(), time };
+        sample.push(payload, time, true);
+        sample
     }
 
     /// An epoch of a group.
-    pub(crate) fn epoch(epoch: &EpochSample) -> Self {
-        let member = |sample: &forcings::prefetch::Sample| Member {
-            data: Arc::clone(&sample.data),
-            anchor: sample.anchor,
-            changed: sample.changed,
-        };
-        ForcingsSample { members: epoch.iter().map(|(_, sample)| member(sample)).collect(), time: epoch.time() }
+    pub(crate) fn epoch(epoch: &EpochSample<Payload>) -> Self {
+        let members = Vec::with_capacity(epoch.len());
+        let mut sample = ForcingsSample { datasets: Vec::with_capacity(epoch.len()), members, time: epoch.time() };
+        for (_, member) in epoch.iter() {
+            sample.push(&member.data, member.anchor, member.changed);
+        }
+        sample
+    }
+
+    fn push(&mut self, payload: &Arc<Payload>, anchor: f64, changed: bool) {
+        let value = (payload.token() != 0).then(|| Arc::clone(payload));
+        self.members.push(Member { first: self.datasets.len(), anchor, changed, value });
+        self.datasets.extend((0..payload.datasets().len()).map(|i| Part::Of(Arc::clone(payload), i)));
     }
 
     /// Hands the sample out; `forcings_sample_release` takes it back.
@@ -60,9 +85,18 @@ impl ForcingsSample {
         Box::into_raw(Box::new(self))
     }
 
-    fn member(&self, member: u64) -> Result<&Dataset> {
-        let found = usize::try_from(member).ok().and_then(|i| self.members.get(i));
-        found.map(|m| m.data.as_ref()).ok_or_else(|| Error::invalid(format!("the sample has no member {member}")))
+    fn dataset(&self, number: u64) -> Result<&Dataset> {
+        let found = usize::try_from(number).ok().and_then(|i| self.datasets.get(i));
+        found.map(Part::data).ok_or_else(|| Error::invalid(format!("the sample has no dataset {number}")))
+    }
+}
+
+impl Part {
+    fn data(&self) -> &Dataset {
+        match self {
+            Part::Whole(data) => data,
+            Part::Of(payload, i) => &payload.datasets()[*i],
+        }
     }
 }
 
@@ -76,13 +110,16 @@ pub unsafe extern "C" fn forcings_sample_release(sample: *mut ForcingsSample) {
     }
 }
 
-/// For each member, in byte-wise order of their keys, its anchor and whether that changed (0 or 1); and the time of the
-/// sample. `out_anchors` and `out_changed` have room for `capacity` members, which must be all.
+/// For each member, in byte-wise order of their keys: its anchor, whether that changed (0 or 1), the number of its first
+/// dataset, and the number of the caller's value that it has instead of datasets, else 0; and the time of the sample. The
+/// arrays have room for `capacity` members, which must be all.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_sample_members(
     sample: *const ForcingsSample,
     out_anchors: *mut f64,
     out_changed: *mut u8,
+    out_first: *mut u64,
+    out_values: *mut u64,
     capacity: u64,
     out_time: *mut f64,
 ) -> i32 {
@@ -91,6 +128,8 @@ pub unsafe extern "C" fn forcings_sample_members(
         let (time, sample) = unsafe { (Out::new("out_time", out_time)?, borrow(sample)?) };
         let places = input::places("out_anchors", out_anchors, capacity)?;
         input::places("out_changed", out_changed, capacity)?;
+        input::places("out_first", out_first, capacity)?;
+        input::places("out_values", out_values, capacity)?;
         if places != sample.members.len() {
             return Err(Error::invalid(format!("the sample has {} members, not {places}", sample.members.len())));
         }
@@ -100,20 +139,22 @@ pub unsafe extern "C" fn forcings_sample_members(
             unsafe {
                 out_anchors.add(i).write(member.anchor);
                 out_changed.add(i).write(u8::from(member.changed));
+                out_first.add(i).write(member.first as u64);
+                out_values.add(i).write(member.value.as_ref().map_or(0, |value| value.token()));
             }
         }
         Ok(())
     })
 }
 
-/// One variable or coordinate of a member. `out_found` receives 0 if there is none of that name; otherwise 1, and
+/// One variable or coordinate of a dataset. `out_found` receives 0 if there is none of that name; otherwise 1, and
 /// `out_type` the element type (0 `double`, 1 `float`, 2 `int64_t`, 3 `int32_t`, 5 bytes 0 or 1, 6 texts), `out_rank` and
 /// `out_shape` the extents, slowest first, `out_values` the elements (null for texts, see `forcings_sample_strings`).
 /// The pointers live as long as the sample.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_sample_field(
     sample: *const ForcingsSample,
-    member: u64,
+    dataset: u64,
     name: *const u8,
     name_len: u64,
     out_found: *mut u8,
@@ -135,7 +176,7 @@ pub unsafe extern "C" fn forcings_sample_field(
                 input::text("name", name, name_len)?,
             )
         };
-        if let Some(field) = find(sample.member(member)?, name) {
+        if let Some(field) = find(sample.dataset(dataset)?, name) {
             found.set(1);
             field_type.set(field.values.field_type() as i32);
             rank.set(field.shape.len() as u64);
@@ -146,16 +187,16 @@ pub unsafe extern "C" fn forcings_sample_field(
     })
 }
 
-/// The names of a member's variables and coordinates: a table with the columns `name` and `is_coord`.
+/// The names of a dataset's variables and coordinates: a table with the columns `name` and `is_coord`.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_sample_names(
     sample: *const ForcingsSample,
-    member: u64,
+    dataset: u64,
     out_table: *mut *mut ForcingsTable,
 ) -> i32 {
     // SAFETY: the caller passes a writable pointer and a sample that is not given back; the name is empty.
     unsafe {
-        table("forcings_sample_names", sample, member, (std::ptr::null(), 0), out_table, |data, _| {
+        table("forcings_sample_names", sample, dataset, (std::ptr::null(), 0), out_table, |data, _| {
             let all = || data.variables.iter().map(|f| (f, false)).chain(data.coords.iter().map(|f| (f, true)));
             Ok(ForcingsTable::new(data.variables.len() + data.coords.len())
                 .texts("name", all().map(|(field, _)| Some(&*field.name)))
@@ -168,14 +209,14 @@ pub unsafe extern "C" fn forcings_sample_names(
 #[no_mangle]
 pub unsafe extern "C" fn forcings_sample_dims(
     sample: *const ForcingsSample,
-    member: u64,
+    dataset: u64,
     name: *const u8,
     name_len: u64,
     out_table: *mut *mut ForcingsTable,
 ) -> i32 {
     // SAFETY: the caller passes a writable pointer, a text, and a sample that is not given back.
     unsafe {
-        table("forcings_sample_dims", sample, member, (name, name_len), out_table, |data, name| {
+        table("forcings_sample_dims", sample, dataset, (name, name_len), out_table, |data, name| {
             let dims = &required(data, name)?.dims;
             Ok(ForcingsTable::new(dims.len()).texts("dim", dims.iter().map(|d| Some(&**d))))
         })
@@ -186,14 +227,14 @@ pub unsafe extern "C" fn forcings_sample_dims(
 #[no_mangle]
 pub unsafe extern "C" fn forcings_sample_strings(
     sample: *const ForcingsSample,
-    member: u64,
+    dataset: u64,
     name: *const u8,
     name_len: u64,
     out_table: *mut *mut ForcingsTable,
 ) -> i32 {
     // SAFETY: as above.
     unsafe {
-        table("forcings_sample_strings", sample, member, (name, name_len), out_table, |data, name| {
+        table("forcings_sample_strings", sample, dataset, (name, name_len), out_table, |data, name| {
             let Values::String(texts) = &required(data, name)?.values else {
                 return Err(Error::invalid(format!("the variable `{name}` holds no texts")));
             };
@@ -208,28 +249,28 @@ pub unsafe extern "C" fn forcings_sample_strings(
 #[no_mangle]
 pub unsafe extern "C" fn forcings_sample_attributes(
     sample: *const ForcingsSample,
-    member: u64,
+    dataset: u64,
     name: *const u8,
     name_len: u64,
     out_table: *mut *mut ForcingsTable,
 ) -> i32 {
     // SAFETY: as above.
     unsafe {
-        table("forcings_sample_attributes", sample, member, (name, name_len), out_table, |data, name| {
+        table("forcings_sample_attributes", sample, dataset, (name, name_len), out_table, |data, name| {
             let attributes = if name.is_empty() { &data.attributes } else { &required(data, name)?.attributes };
             Ok(attribute_lines(attributes))
         })
     }
 }
 
-/// A call that answers a table about one member, or about its field of a name.
+/// A call that answers a table about one dataset, or about its field of a name.
 ///
 /// # Safety
 /// `sample` is null or not given back; `name` is as `input::text` asks, `out_table` as `Out::new` does.
 unsafe fn table(
     operation: &'static str,
     sample: *const ForcingsSample,
-    member: u64,
+    dataset: u64,
     name: (*const u8, u64),
     out_table: *mut *mut ForcingsTable,
     make: impl FnOnce(&Dataset, &str) -> Result<ForcingsTable>,
@@ -238,7 +279,7 @@ unsafe fn table(
         // SAFETY: the caller's promise.
         let (out, sample, name) =
             unsafe { (Out::new("out_table", out_table)?, borrow(sample)?, input::text("name", name.0, name.1)?) };
-        out.set(make(sample.member(member)?, name)?.into_raw());
+        out.set(make(sample.dataset(dataset)?, name)?.into_raw());
         Ok(())
     })
 }

@@ -48,12 +48,14 @@ pub enum ForcingsStatus {
     Closed = 63,
     /// A prefetch group refused the call in its present state.
     Group = 64,
+    /// The caller's own code failed: what it passed to `forcings_host_fail`.
+    Host = 65,
     /// A bug of the library, caught at its boundary.
     Internal = 99,
 }
 
 /// Each status beside the kind whose number it is.
-const PAIRS: [(ForcingsStatus, ErrorKind); 21] = [
+const PAIRS: [(ForcingsStatus, ErrorKind); 22] = [
     (ForcingsStatus::InvalidParameter, ErrorKind::InvalidParameter),
     (ForcingsStatus::NotFound, ErrorKind::NotFound),
     (ForcingsStatus::DuplicateTimeSeries, ErrorKind::DuplicateTimeSeries),
@@ -74,6 +76,7 @@ const PAIRS: [(ForcingsStatus, ErrorKind); 21] = [
     (ForcingsStatus::StoreExists, ErrorKind::StoreExists),
     (ForcingsStatus::Closed, ErrorKind::Closed),
     (ForcingsStatus::Group, ErrorKind::Group),
+    (ForcingsStatus::Host, ErrorKind::Host),
     (ForcingsStatus::Internal, ErrorKind::Panic),
 ];
 

@@ -126,9 +126,11 @@ fn a_group_wakes_its_consumer(woken: &mpsc::Receiver<()>) {
                 woken.recv().unwrap();
                 drain();
             }
-            let (mut anchor, mut changed, mut time) = (0.0, 0, 0.0);
-            ok(forcings_sample_members(sample, &mut anchor, &mut changed, 1, &mut time));
+            let (mut anchor, mut changed, mut first, mut value, mut time) = (0.0, 0, 7, 7, 0.0);
+            let places = (&mut anchor, &mut changed, &mut first, &mut value);
+            ok(forcings_sample_members(sample, places.0, places.1, places.2, places.3, 1, &mut time));
             assert_eq!((anchor, time, changed), (978_307_200.0 + 21_600.0 * k as f64, anchor, 1));
+            assert_eq!((first, value), (0, 0), "it has a dataset, and no value of ours");
             forcings_sample_release(sample);
         }
         let (mut slots, mut bytes) = (9, 9);

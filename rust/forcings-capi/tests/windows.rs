@@ -53,13 +53,15 @@ fn a_sample_of_windows_has_a_member_for_each() {
     ok(sample_windows(provider, windows, &mut sample));
     assert_eq!((extents(sample, 0), extents(sample, 1)), (Ok(vec![2, 6]), Ok(vec![4, 3])));
     assert_eq!(extents(sample, 2), Err(ErrorKind::InvalidParameter as i32));
-    let (mut anchors, mut changed, mut time) = ([0.0; 2], [0; 2], 0.0);
+    let (mut anchors, mut changed, mut firsts, mut values, mut time) = ([0.0; 2], [0; 2], [7; 2], [7; 2], 0.0);
     // SAFETY: arrays of two members and local variables; the sample is given back once.
     unsafe {
-        ok(forcings_sample_members(sample, anchors.as_mut_ptr(), changed.as_mut_ptr(), 2, &mut time));
+        let (anchors, changed) = (anchors.as_mut_ptr(), changed.as_mut_ptr());
+        let (firsts, values) = (firsts.as_mut_ptr(), values.as_mut_ptr());
+        ok(forcings_sample_members(sample, anchors, changed, firsts, values, 2, &mut time));
         forcings_sample_release(sample);
     }
-    assert_eq!((anchors, changed, time), ([T0; 2], [1; 2], T0));
+    assert_eq!((anchors, changed, firsts, values, time), ([T0; 2], [1; 2], [0, 1], [0; 2], T0));
     ok(sample_windows(provider, "[]", &mut sample));
     assert!(extents(sample, 0).is_err());
     // SAFETY: given back once.

@@ -1,6 +1,8 @@
 //! One error type for the whole crate, and the stable number of each kind that the C interface hands out.
 
+use std::any::Any;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The result of every fallible call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -28,6 +30,21 @@ pub enum GroupState {
     },
     /// The group was closed.
     Closed,
+}
+
+/// Code of the program around the library failed, in a way that the program itself can tell best.
+#[derive(Debug, Clone)]
+pub struct HostError {
+    /// What went wrong, for those who know nothing of the cause.
+    pub text: String,
+    /// What the program wants back where the error is raised, such as an exception of its language.
+    pub cause: Arc<dyn Any + Send + Sync>,
+}
+
+impl std::fmt::Display for HostError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 /// Everything that can go wrong. Texts name the thing at fault and the way out.
@@ -130,6 +147,9 @@ pub enum Error {
     /// A prefetch group refused the call in its present state.
     #[error("{}", group_text(.0))]
     Group(GroupState),
+    /// A transform or a member that the program around the library has failed.
+    #[error("{0}")]
+    Host(HostError),
     /// A bug of this library, caught at its boundary.
     #[error("internal error: {0}")]
     Panic(String),
@@ -161,6 +181,7 @@ pub enum ErrorKind {
     StoreExists = 62,
     Closed = 63,
     Group = 64,
+    Host = 65,
     Panic = 99,
 }
 
@@ -188,6 +209,7 @@ impl Error {
             Error::StoreExists { .. } => ErrorKind::StoreExists,
             Error::Closed(_) => ErrorKind::Closed,
             Error::Group(_) => ErrorKind::Group,
+            Error::Host(_) => ErrorKind::Host,
             Error::Panic(_) => ErrorKind::Panic,
         }
     }

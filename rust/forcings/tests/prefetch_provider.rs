@@ -1,6 +1,6 @@
 //! A prefetch group over providers of real files gives what a fresh provider gives, bit for bit.
 
-use forcings::dataset::{Dataset, DimWindow, Values};
+use forcings::dataset::{Dataset, DimWindow, Selection, Values};
 use forcings::prefetch::{Order, PrefetchGroup};
 use forcings::provider::{Provider, ProviderOptions};
 use forcings::{Error, ErrorKind, Result};
@@ -145,5 +145,92 @@ fn a_file_that_vanishes_is_an_error_of_its_epoch() -> Result<()> {
     for k in (0..5).rev() {
         group.take(k)?;
     }
+    Ok(())
+}
+
+/// Windows that overlap, one that is empty, and one over everything.
+fn windows() -> [DimWindow; 4] {
+    let window = DimWindow::new;
+    [self::window(), window().range("lat", 2, 5), window().indices("lon", vec![]), window()]
+}
+
+fn bytes(list: &[Dataset]) -> u64 {
+    list.iter().map(|data| data.byte_len() as u64).sum()
+}
+
+#[test]
+fn lists_of_windows_are_those_of_the_provider_and_of_providers_with_each_window() -> Result<()> {
+    let files = files();
+    let open = |path: &[PathBuf]| Provider::open(ProviderOptions::of_files(path));
+    let members =
+        || Ok::<_, Error>([("coarse", open(std::slice::from_ref(&files.coarse))?), ("fine", open(&files.fine)?)]);
+    let [(_, coarse), (_, fine)] = members()?;
+    let narrowed = windows().into_iter().map(|w| Ok([coarse.with_window(w.clone())?, fine.with_window(w)?]));
+    let narrowed = narrowed.collect::<Result<Vec<_>>>()?;
+    for (depth, workers, budget) in [(1, 1, Some(1)), (2, 2, None), (4, 3, Some(20_000))] {
+        let builder = PrefetchGroup::builder().depth(depth).workers(workers).max_bytes(budget);
+        let add = |builder: forcings::prefetch::PrefetchGroupBuilder, (key, provider)| {
+            builder.member(key, Arc::new(provider))
+        };
+        let group = members()?.into_iter().fold(builder, add).windows(windows()).build()?;
+        let times = group.boundaries().to_vec();
+        let mut largest = 0;
+        for order in [Order::Forward, Order::Reverse, Order::Explicit(vec![8, 8, 0, 4, 5, 0, 3])] {
+            let list = epochs(&order);
+            group.start(order, None)?;
+            for k in list {
+                let (epoch, t) = (group.take(k)?, times[k]);
+                for (member, (key, sample)) in epoch.iter().enumerate() {
+                    let alone = [&coarse, &fine][member].sample_windows_at(t, &windows().map(Selection::from))?;
+                    assert_eq!((sample.data.len(), alone.len()), (4, 4));
+                    for (w, data) in sample.data.iter().enumerate() {
+                        assert!(data.same_bits(&alone[w]), "{key} in epoch {k}, window {w}");
+                        assert!(data.same_bits(&narrowed[w][member].sample_at(t)?), "{key} in epoch {k}, window {w}");
+                    }
+                }
+                largest = largest.max(epoch.iter().map(|(_, sample)| bytes(&sample.data)).sum());
+            }
+        }
+        let stats = group.stats();
+        assert!(stats.peak_bytes >= largest && (depth > 1 || stats.peak_bytes == largest), "{largest} of {stats:?}");
+        assert_eq!(stats.oversize_epochs > 0, budget == Some(1));
+    }
+    Ok(())
+}
+
+#[test]
+fn row_100_windows_that_cannot_be_bound_to_a_member_are_refused_at_construction() -> Result<()> {
+    let files = files();
+    let [(key, narrowed), (_, whole)] = members(&files)?;
+    let refused = |provider: &Provider, window: Selection| {
+        let builder = PrefetchGroup::builder().member(key, Arc::new(provider.clone()));
+        let error = builder.windows([window]).build().map(drop).expect_err("the window is no good");
+        assert_eq!(error.kind(), ErrorKind::Selection, "{error}");
+    };
+    refused(&narrowed, window().into());
+    refused(&whole, DimWindow::new().range("time", 0, 1).into());
+    refused(&whole, Selection::from_value(&serde_json::json!({"axes": [{"indices": [0]}]}))?);
+    PrefetchGroup::builder().member(key, Arc::new(whole)).windows([window()]).build()?;
+    Ok(())
+}
+
+#[test]
+fn spilled_samples_are_those_of_the_provider() -> Result<()> {
+    let (files, folder) = (files(), tempfile::tempdir().expect("a folder to spill to"));
+    let members = members(&files)?;
+    let builder = PrefetchGroup::builder().depth(3).workers(2).spill(folder.path(), None);
+    let group = members.iter().fold(builder, |b, (key, p)| b.member(*key, Arc::new(p.clone()))).build()?;
+    for order in [Order::Forward, Order::Reverse] {
+        let list = epochs(&order);
+        group.start(order, None)?;
+        for k in list {
+            let epoch = group.take(k)?;
+            for (key, provider) in &members {
+                assert!(epoch[key].data.same_bits(&provider.sample_at(group.boundaries()[k])?), "{key} in epoch {k}");
+            }
+        }
+    }
+    let stats = group.stats();
+    assert_eq!((stats.samples_spilled, stats.samples_restored), (9 + 3, 8 + 2), "the last ones were remembered");
     Ok(())
 }

@@ -36,7 +36,8 @@ impl Sampler for Held {
 fn held() -> (u64, Sender<()>) {
     let ((permits, permit), (begun, first)) = (channel(), channel());
     let member = Held { permit: Mutex::new(permit), begun };
-    let group = PrefetchGroup::builder().member("m", Arc::new(member)).build().unwrap();
+    let builder = PrefetchGroup::builder().transform(|_, data| Payload::Data(vec![data]));
+    let group = builder.member("m", Arc::new(member)).build().unwrap();
     group.start(Order::Forward, None).unwrap();
     first.recv().unwrap();
     (handle::insert(Arc::new(GroupObject(group))), permits)
@@ -82,7 +83,7 @@ fn closing_ends_a_call_that_waits_and_later_calls_find_a_closed_handle() {
     assert_eq!(try_take(group, 0), (closed, std::ptr::null_mut()));
     // SAFETY: an empty list may be null.
     assert_eq!(unsafe { forcings_group_start(group, 0, std::ptr::null(), 0, -1) }, closed);
-    assert_eq!(forcings_group_note_wait(group, 1.0), closed);
+    assert_eq!(forcings_group_note_wait(group, 0, 1_000), closed);
 }
 
 #[test]
@@ -97,13 +98,14 @@ fn an_epoch_is_delivered_once_and_outlives_its_group() {
     assert_eq!(last_state(), (5, [0, 1]));
     drop(permits);
     assert_eq!(close(group), 0);
-    let (mut anchor, mut changed, mut time) = (7.0, 7, 7.0);
+    let (mut anchor, mut changed, mut first, mut value, mut time) = (7.0, 7, 7, 7, 7.0);
     // SAFETY: the sample is not given back, and there is room for its one member.
     unsafe {
-        assert_eq!(crate::forcings_sample_members(sample, &mut anchor, &mut changed, 1, &mut time), 0);
+        let (anchor, changed, first, value) = (&mut anchor, &mut changed, &mut first, &mut value);
+        assert_eq!(crate::forcings_sample_members(sample, anchor, changed, first, value, 1, &mut time), 0);
         crate::forcings_sample_release(sample);
     }
-    assert_eq!((anchor, changed, time), (0.0, 1, 0.0));
+    assert_eq!((anchor, changed, first, value, time), (0.0, 1, 0, 0, 0.0));
 }
 
 #[test]
@@ -115,5 +117,33 @@ fn a_cancelled_order_is_told_by_its_number() {
     assert_eq!(try_take(group, 0).0, ErrorKind::Group as i32);
     assert_eq!(last_state(), (3, [-1, -1]));
     drop(permits);
+    assert_eq!(close(group), 0);
+}
+
+#[test]
+fn samples_are_spilled_where_the_options_say() {
+    let build = |folder: &std::path::Path| {
+        let spill = serde_json::json!({"folder": folder, "bytes": 1_000});
+        let options = serde_json::json!({"keys": ["m"], "spill": spill});
+        let options: GroupOptions = serde_json::from_value(options).unwrap();
+        let ((_, permit), (begun, _)) = (channel(), channel());
+        options.builder()?.member("m", Arc::new(Held { permit: Mutex::new(permit), begun })).build()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(build(&folder.path().join("missing")).unwrap_err().kind(), ErrorKind::Io);
+    let group = build(folder.path()).unwrap();
+    for order in [vec![0, 1], vec![0, 1]] {
+        group.start(Order::Explicit(order), None).unwrap();
+        (0..2).for_each(|k| drop(group.take(k).unwrap()));
+    }
+    let stats = group.stats();
+    assert_eq!((stats.samples_spilled, stats.samples_restored, stats.spilled_bytes), (2, 1, 0));
+    let group = handle::insert(Arc::new(GroupObject(group)));
+    let mut table = std::ptr::null_mut();
+    // SAFETY: the table is given back once.
+    unsafe {
+        assert_eq!(forcings_group_stats(group, &mut table), 0);
+        crate::forcings_table_free(table);
+    }
     assert_eq!(close(group), 0);
 }

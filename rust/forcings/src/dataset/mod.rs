@@ -4,6 +4,7 @@
 mod attributes;
 mod convert;
 mod coord_window;
+mod cut;
 mod decode;
 mod field;
 pub(crate) mod gather;

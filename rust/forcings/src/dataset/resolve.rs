@@ -91,7 +91,7 @@ impl Schema {
         };
         let present = list((0..self.dims.len()).filter(carried).map(|i| &*self.dims[i].name));
         let unknown = list(unknown.into_iter());
-        Err(self.fault(format!("no field of this read has the dimension {unknown}{hint}; present are {present}")))
+        Err(self.fault(names_no_field(&unknown, &hint, &present)))
     }
 
     fn bind_positions<'s>(&self, selectors: &'s [AxisSelect]) -> Result<BTreeMap<usize, &'s AxisSelect>> {
@@ -118,37 +118,11 @@ impl Schema {
     }
 
     fn positions(&self, dim: usize, selector: &AxisSelect) -> Result<AxisRead> {
-        let (name, len) = (&self.dims[dim].name, self.dims[dim].len);
-        let outside = |index: u64| {
-            self.fault(format!("index {index} of dimension \"{name}\" lies outside its length {len} (counted from 0)"))
-        };
-        match selector {
-            AxisSelect::All => Ok(AxisRead::All),
-            AxisSelect::Indices(indices) => match indices.iter().find(|i| **i >= len) {
-                Some(index) => Err(outside(*index)),
-                None => Ok(AxisRead::Indices(indices.clone())),
-            },
-            AxisSelect::Slice { step: 0, .. } => {
-                Err(self.fault(format!("the slice of dimension \"{name}\" has step 0; it must be at least 1")))
-            }
-            AxisSelect::Slice { start, stop, .. } if start >= stop => {
-                Ok(AxisRead::Slice { start: 0, stop: 0, step: 1 })
-            }
-            AxisSelect::Slice { start, stop, step } => {
-                let last = start + (stop - 1 - start) / step * step;
-                if last >= len {
-                    return Err(outside(last));
-                }
-                Ok(AxisRead::Slice { start: *start, stop: last + 1, step: *step })
-            }
-        }
+        positions_along(selector, &self.dims[dim].name, self.dims[dim].len).map_err(|text| self.fault(text))
     }
 
     fn narrows_time(&self, dim: usize) -> Error {
-        self.fault(format!(
-            "dimension \"{}\" is a time axis; a selection cannot narrow it, choose records by time instead",
-            self.dims[dim].name
-        ))
+        self.fault(narrows_time(&self.dims[dim].name))
     }
 
     /// The dimensions of that name in this read; the arrays of a store have one each.
@@ -183,6 +157,43 @@ impl Schema {
     pub(super) fn fault(&self, detail: String) -> Error {
         Error::Selection(format!("{}: {detail}", self.path.display()))
     }
+}
+
+/// What a selector takes along a dimension of this length.
+///
+/// # Errors
+/// The text of the error for an index outside the dimension, or a step of 0.
+pub(super) fn positions_along(selector: &AxisSelect, name: &str, len: u64) -> std::result::Result<AxisRead, String> {
+    let outside =
+        |index: u64| format!("index {index} of dimension \"{name}\" lies outside its length {len} (counted from 0)");
+    match selector {
+        AxisSelect::All => Ok(AxisRead::All),
+        AxisSelect::Indices(indices) => match indices.iter().find(|i| **i >= len) {
+            Some(index) => Err(outside(*index)),
+            None => Ok(AxisRead::Indices(indices.clone())),
+        },
+        AxisSelect::Slice { step: 0, .. } => {
+            Err(format!("the slice of dimension \"{name}\" has step 0; it must be at least 1"))
+        }
+        AxisSelect::Slice { start, stop, .. } if start >= stop => Ok(AxisRead::Slice { start: 0, stop: 0, step: 1 }),
+        AxisSelect::Slice { start, stop, step } => {
+            let last = start + (stop - 1 - start) / step * step;
+            if last >= len {
+                return Err(outside(last));
+            }
+            Ok(AxisRead::Slice { start: *start, stop: last + 1, step: *step })
+        }
+    }
+}
+
+/// The text about dimensions that no field has.
+pub(super) fn names_no_field(unknown: &str, hint: &str, present: &str) -> String {
+    format!("no field of this read has the dimension {unknown}{hint}; present are {present}")
+}
+
+/// The text about a time axis that a selection narrows.
+pub(super) fn narrows_time(dim: &str) -> String {
+    format!("dimension \"{dim}\" is a time axis; a selection cannot narrow it, choose records by time instead")
 }
 
 /// The number of positions read along a dimension of this length.

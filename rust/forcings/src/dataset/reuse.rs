@@ -51,7 +51,7 @@ macro_rules! reusable {
 reusable!(f64, f32, i64, i32, u8);
 
 /// A buffer of `len` elements whose content is of no meaning, if there is one of about that size.
-pub(super) fn take<T: Reusable>(len: usize) -> Option<Vec<T>> {
+pub(crate) fn take<T: Reusable>(len: usize) -> Option<Vec<T>> {
     (len.saturating_mul(size_of::<T>()) >= MIN_BYTES).then(|| IDLE.lock().take(len))?
 }
 

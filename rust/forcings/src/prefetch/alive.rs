@@ -1,7 +1,6 @@
 //! Which delivered samples the consumer still holds. The count is by allocation, so one that serves several epochs
 //! counts once.
 
-use crate::dataset::Dataset;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Weak};
 
@@ -15,25 +14,34 @@ pub(super) struct Alive {
 }
 
 /// The samples delivered so far, without those found dead at the last cleaning.
-#[derive(Debug, Default)]
-pub(super) struct Delivered {
+#[derive(Debug)]
+pub(super) struct Delivered<T> {
     /// By address, which no other sample can have while the weak reference is kept.
-    samples: HashMap<usize, Entry>,
+    samples: HashMap<usize, Entry<T>>,
     deliveries: u64,
     /// How many entries the map may have before it is cleaned.
     limit: usize,
 }
 
 #[derive(Debug)]
-struct Entry {
-    data: Weak<Dataset>,
+struct Entry<T> {
+    data: Weak<T>,
     bytes: u64,
     delivery: u64,
 }
 
-impl Delivered {
+impl<T> Default for Delivered<T> {
+    fn default() -> Self {
+        Delivered { samples: HashMap::new(), deliveries: 0, limit: 0 }
+    }
+}
+
+impl<T> Delivered<T> {
     /// Records the delivery of an epoch: its samples and their bytes.
-    pub(super) fn record<'a>(&mut self, samples: impl Iterator<Item = (&'a Arc<Dataset>, u64)>) {
+    pub(super) fn record<'a>(&mut self, samples: impl Iterator<Item = (&'a Arc<T>, u64)>)
+    where
+        T: 'a,
+    {
         self.deliveries += 1;
         for (data, bytes) in samples {
             let entry = Entry { data: Arc::downgrade(data), bytes, delivery: self.deliveries };
@@ -45,7 +53,10 @@ impl Delivered {
     }
 
     /// What the consumer still holds, when the group itself refers to `kept`, each as often as it is listed.
-    pub(super) fn alive<'a>(&mut self, kept: impl Iterator<Item = &'a Arc<Dataset>>) -> Alive {
+    pub(super) fn alive<'a>(&mut self, kept: impl Iterator<Item = &'a Arc<T>>) -> Alive
+    where
+        T: 'a,
+    {
         self.clean();
         let mut own: HashMap<usize, usize> = HashMap::new();
         for data in kept {
@@ -68,13 +79,14 @@ impl Delivered {
     }
 }
 
-fn address(data: &Arc<Dataset>) -> usize {
+fn address<T>(data: &Arc<T>) -> usize {
     Arc::as_ptr(data) as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dataset::Dataset;
 
     #[test]
     fn the_dead_leave_no_record() {

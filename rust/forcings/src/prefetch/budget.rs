@@ -26,6 +26,11 @@ impl Budget {
         self.peak
     }
 
+    /// The bytes that are ready.
+    pub(super) fn ready(&self) -> u64 {
+        self.ready
+    }
+
     /// Books a sample that will be decoded.
     pub(super) fn expect(&mut self, estimate: Option<u64>) {
         match estimate {

@@ -1,6 +1,6 @@
 //! Groups whose threads run under shuttle, which tries many interleavings and reports deadlocks and lost wake-ups.
 
-use super::{Order, PrefetchGroup};
+use super::{HostWork, Order, PrefetchGroup};
 use crate::dataset::Dataset;
 use crate::error::GroupState;
 use crate::provider::Sampler;
@@ -9,14 +9,16 @@ use shuttle::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use shuttle::sync::{Condvar, Mutex};
 use shuttle::thread;
 use std::sync::Arc;
+use std::time::Duration;
 
 const RUNS: usize = 3_000;
 
-/// Three times; a decode lets others run, and fails or panics where it is told to.
+/// Three times; decodes and fetches let others run, and fail or panic where they are told to.
 #[derive(Default)]
 struct Fake {
     failing: Option<f64>,
     panicking: Option<f64>,
+    remote: bool,
 }
 
 impl Sampler for Fake {
@@ -39,6 +41,19 @@ impl Sampler for Fake {
 
     fn calendar(&self) -> Option<&str> {
         None
+    }
+
+    fn files_at(&self, t: f64) -> Vec<usize> {
+        if self.remote {
+            vec![t as usize, t as usize + 1]
+        } else {
+            vec![]
+        }
+    }
+
+    fn fetch_file(&self, file: usize) -> Result<()> {
+        thread::yield_now();
+        Err(Error::NotFound(format!("there is no file {file}")))
     }
 }
 
@@ -143,4 +158,99 @@ fn no_wake_up_is_lost_and_none_comes_after_unsetting() {
         unset.store(true, SeqCst);
         group.take(2).unwrap();
     });
+}
+
+/// A group of a member that the host makes and one that it finishes, started.
+fn hosted(workers: usize) -> Arc<PrefetchGroup> {
+    let builder = PrefetchGroup::builder().host_member("a", Arc::new(Fake::default()));
+    let builder = builder.member("b", Arc::new(Fake::default())).finish_on_host();
+    let group = Arc::new(builder.workers(workers).depth(2).build().unwrap());
+    group.start(Order::Forward, None).unwrap();
+    group
+}
+
+/// Makes samples until there are no more to make; those of `dropped` are given up.
+fn serve(group: &Arc<PrefetchGroup>, dropped: Option<usize>) -> thread::JoinHandle<()> {
+    let group = group.clone();
+    thread::spawn(move || loop {
+        match group.next_host_job() {
+            Some(job) if Some(job.epoch()) == dropped => drop(job),
+            Some(job) => {
+                thread::yield_now();
+                job.complete(Ok((Dataset::default(), 1)));
+            }
+            None if group.wait_host(Duration::MAX) == HostWork::Over => break,
+            None => {}
+        }
+    })
+}
+
+#[test]
+fn threads_of_the_host_serve_a_sweep_and_learn_of_its_end() {
+    explore(|| {
+        let group = hosted(1);
+        let threads = [serve(&group, None), serve(&group, None)];
+        (0..3).for_each(|k| drop(group.take(k).unwrap()));
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(group.stats().samples_decoded, 6);
+    });
+}
+
+#[test]
+fn a_host_that_gives_a_sample_up_blocks_nobody() {
+    explore(|| {
+        let group = hosted(2);
+        let thread = serve(&group, Some(1));
+        group.take(0).unwrap();
+        assert!(matches!(group.take(1), Err(Error::Panic(_))));
+        thread.join().unwrap();
+    });
+}
+
+#[test]
+fn an_order_ends_while_the_host_has_samples_of_it() {
+    let ends: [fn(&PrefetchGroup); 4] = [
+        |group| group.cancel(false),
+        |group| group.cancel(true),
+        |group| group.start(Order::Reverse, None).unwrap(),
+        |group| group.close(),
+    ];
+    for end in ends {
+        let test = move || {
+            let group = hosted(1);
+            let host = serve(&group, None);
+            let other = group.clone();
+            let ending = thread::spawn(move || end(&other));
+            match group.take(0) {
+                Ok(_) | Err(Error::Group(GroupState::Cancelled | GroupState::Closed)) => {}
+                Err(Error::Group(GroupState::WrongEpoch { asked: 0, expected: 2 })) => {}
+                Err(other) => panic!("{other}"),
+            }
+            ending.join().unwrap();
+            group.close();
+            host.join().unwrap();
+        };
+        shuttle::check_random(test, RUNS);
+        shuttle::check_pct(test, RUNS, 3);
+    }
+}
+
+#[test]
+fn files_are_fetched_until_the_order_or_the_group_ends() {
+    let ends: [fn(&PrefetchGroup); 4] = [
+        |group| group.cancel(false),
+        |group| group.start(Order::Reverse, None).unwrap(),
+        |group| group.close(),
+        |group| drop(group.take(1).unwrap()),
+    ];
+    for end in ends {
+        let test = move || {
+            let group = group(Fake { remote: true, ..Fake::default() }, Fake::default(), 1);
+            group.start(Order::Forward, None).unwrap();
+            group.take(0).unwrap();
+            end(&group);
+        };
+        shuttle::check_random(test, RUNS);
+        shuttle::check_pct(test, RUNS, 3);
+    }
 }

@@ -1,13 +1,18 @@
 //! The group as its consumer sees it.
 
 use super::builder::{Parts, PrefetchGroupBuilder};
+use super::host::{HostJob, HostWork};
 use super::orders::Order;
 use super::sample::EpochSample;
+use super::schedule::Lane;
 use super::shared::{Shared, State, Taking};
-use super::stats::Stats;
+use super::spill::Spill;
+use super::stats::{Snapshot, Stats};
 use super::sync::thread::{Builder, JoinHandle};
 use super::sync::{Mutex, MutexGuard};
+use super::trace::{Activity, Interval};
 use super::waker::Waker;
+use crate::dataset::Dataset;
 use crate::error::GroupState;
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -54,10 +59,11 @@ use std::time::{Duration, Instant};
 /// }
 /// # Ok::<(), forcings::Error>(())
 /// ```
-pub struct PrefetchGroup {
-    shared: Arc<Shared>,
+pub struct PrefetchGroup<T: Send + Sync + 'static = Dataset> {
+    shared: Arc<Shared<T>>,
     inline: bool,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    spill: Option<Arc<Spill>>,
 }
 
 impl PrefetchGroup {
@@ -65,21 +71,31 @@ impl PrefetchGroup {
     pub fn builder() -> PrefetchGroupBuilder {
         PrefetchGroupBuilder::new()
     }
+}
 
-    pub(super) fn new(parts: Parts) -> Result<Self> {
-        let workers = parts.workers;
+impl<T: Send + Sync + 'static> PrefetchGroup<T> {
+    pub(super) fn new(parts: Parts<T>) -> Result<Self> {
+        let (workers, fetches) = (parts.workers, parts.fetch_ahead > 0);
+        let spill = parts.spill.clone();
         let shared = Arc::new(Shared::new(parts));
-        let group = PrefetchGroup { shared, inline: workers == 0, threads: Mutex::default() };
+        let group = PrefetchGroup { shared, inline: workers == 0, threads: Mutex::default(), spill };
+        // An early return drops the group, which ends the threads started so far.
         for worker in 0..workers {
-            let shared = group.shared.clone();
-            // Linux shows the first 15 bytes.
-            let name = format!("forcings-dec-{worker}");
-            let thread = Builder::new().name(name.clone()).spawn(move || shared.serve());
-            // An early return drops the group, which ends the threads started so far.
-            let thread = thread.map_err(|error| Error::io(format!("worker thread {name}"), error))?;
+            let thread = group.spawn(format!("forcings-dec-{worker}"), |shared| shared.serve())?;
             group.threads.lock().push(thread);
         }
+        if fetches && group.shared.may_fetch() {
+            // It is not waited for: a download that hangs must not hold up who closes the group.
+            group.spawn("forcings-fetch".into(), |shared| shared.serve_fetches())?;
+        }
         Ok(group)
+    }
+
+    /// Linux shows the first 15 bytes of `name`.
+    fn spawn(&self, name: String, serve: fn(&Shared<T>)) -> Result<JoinHandle<()>> {
+        let shared = self.shared.clone();
+        let thread = Builder::new().name(name.clone()).spawn(move || serve(&shared));
+        thread.map_err(|error| Error::io(format!("thread {name}"), error))
     }
 
     /// The times at which the epochs begin, ascending: the union of the members' refresh times.
@@ -115,7 +131,7 @@ impl PrefetchGroup {
     /// `Group` when `k` is not the next entry (nothing is consumed), or there is none, or the order is cancelled while
     /// this waits; else the error that the member's `sample_at` gave, of the first member that failed in order of the
     /// keys. The order is over then.
-    pub fn take(&self, k: usize) -> Result<EpochSample> {
+    pub fn take(&self, k: usize) -> Result<EpochSample<T>> {
         let mut state = self.shared.state.lock();
         let generation = state.schedule.generation();
         loop {
@@ -126,6 +142,7 @@ impl PrefetchGroup {
             let begin = Instant::now();
             state = self.progress(state);
             state.waited_s += begin.elapsed().as_secs_f64();
+            state.trace.record(Activity::Wait, None, k, begin);
             if state.schedule.generation() != generation {
                 let closed = state.schedule.is_closed();
                 return Err(Error::Group(if closed { GroupState::Closed } else { GroupState::Cancelled }));
@@ -137,7 +154,7 @@ impl PrefetchGroup {
     ///
     /// # Errors
     /// Those of [`take`](Self::take).
-    pub fn try_take(&self, k: usize) -> Result<Option<EpochSample>> {
+    pub fn try_take(&self, k: usize) -> Result<Option<EpochSample<T>>> {
         match self.shared.take(self.shared.state.lock(), k) {
             Taking::Done(result) => result.map(Some),
             Taking::Pending(_) => Ok(None),
@@ -180,11 +197,25 @@ impl PrefetchGroup {
         if state.schedule.is_closed() {
             return Err(Error::Group(GroupState::Closed));
         }
-        let Some(job) = state.schedule.next_job() else { return Ok(false) };
+        let Some(job) = state.schedule.next_job(Lane::Worker) else { return Ok(false) };
         drop(state);
-        let seconds = self.shared.run(job);
-        self.note_wait(seconds);
+        let epoch = job.epoch;
+        let begin = self.shared.run(job);
+        self.note_wait(epoch, begin.elapsed());
         Ok(true)
+    }
+
+    /// The oldest sample that the program around the group has to make: those of its own members, and what goes on behind
+    /// a worker where the group [finishes on the host](PrefetchGroupBuilder::finish_on_host). `None` while there is none.
+    /// Any number of threads may ask.
+    pub fn next_host_job(&self) -> Option<HostJob<T>> {
+        self.shared.next_host_job()
+    }
+
+    /// Waits until there is a sample for the host to make, or none will come before another order is started; at most for
+    /// `timeout`.
+    pub fn wait_host(&self, timeout: Duration) -> HostWork {
+        self.shared.wait_host(timeout)
     }
 
     /// Ends the order: what is queued is dropped at once, what is being decoded is discarded when it is done. With
@@ -213,10 +244,14 @@ impl PrefetchGroup {
             // A worker that panicked has reported it; there is no more to do about it here.
             let _ = thread.join();
         }
+        if let Some(spill) = &self.spill {
+            spill.close();
+        }
     }
 
     /// What the group counted since it was built.
     pub fn stats(&self) -> Stats {
+        let spilled = self.spill.as_ref().map(|spill| spill.counts()).unwrap_or_default();
         let state = self.shared.state.lock();
         let counters = state.schedule.counters();
         Stats {
@@ -228,12 +263,37 @@ impl PrefetchGroup {
             samples_reused: counters.samples_reused,
             oversize_epochs: counters.oversize_epochs,
             overlap: !self.inline,
+            depth: state.schedule.depth(),
+            samples_spilled: spilled.spilled,
+            samples_restored: spilled.restored,
+            spilled_bytes: spilled.bytes,
         }
     }
 
-    /// Adds `seconds` to [`Stats::waited_s`], for a consumer that waits by other means than [`take`](Self::take).
-    pub fn note_wait(&self, seconds: f64) {
-        self.shared.state.lock().waited_s += seconds;
+    /// The first thing that went wrong with [spilling](PrefetchGroupBuilder::spill): a full disk, say. Samples are decoded
+    /// then as they would be without.
+    pub fn spill_error(&self) -> Option<String> {
+        self.spill.as_ref()?.error()
+    }
+
+    /// Where the group stands in its order.
+    pub fn snapshot(&self) -> Snapshot {
+        self.shared.state.lock().schedule.snapshot()
+    }
+
+    /// What was decoded, waited for and taken when, by the end of each interval; `None` unless the group was built to
+    /// [record](PrefetchGroupBuilder::trace) it. Of very many, only the latest are kept.
+    pub fn trace(&self) -> Option<Vec<Interval>> {
+        self.shared.state.lock().trace.intervals()
+    }
+
+    /// Tells that the consumer has waited for epoch `k` until now, for one that waits by other means than
+    /// [`take`](Self::take): it counts in [`Stats::waited_s`].
+    pub fn note_wait(&self, k: usize, time: Duration) {
+        let mut state = self.shared.state.lock();
+        state.waited_s += time.as_secs_f64();
+        let now = Instant::now();
+        state.trace.record(Activity::Wait, None, k, now.checked_sub(time).unwrap_or(now));
     }
 
     /// Sets what is called when the next entry becomes ready, and when an order is started, ends early or is closed:
@@ -259,8 +319,8 @@ impl PrefetchGroup {
     }
 
     /// Waits for a change, or decodes a sample if that is this thread's task.
-    fn progress<'a>(&'a self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        let job = if self.inline { state.schedule.next_job() } else { None };
+    fn progress<'a>(&'a self, mut state: MutexGuard<'a, State<T>>) -> MutexGuard<'a, State<T>> {
+        let job = if self.inline { state.schedule.next_job(Lane::Worker) } else { None };
         if let Some(job) = job {
             drop(state);
             self.shared.run(job);
@@ -278,13 +338,13 @@ impl PrefetchGroup {
     }
 }
 
-impl Drop for PrefetchGroup {
+impl<T: Send + Sync + 'static> Drop for PrefetchGroup<T> {
     fn drop(&mut self) {
         self.close();
     }
 }
 
-impl std::fmt::Debug for PrefetchGroup {
+impl<T: Send + Sync + 'static> std::fmt::Debug for PrefetchGroup<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let keys: Vec<&str> = self.keys().collect();
         f.debug_struct("PrefetchGroup").field("keys", &keys).field("epochs", &self.boundaries().len()).finish()

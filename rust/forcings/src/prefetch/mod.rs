@@ -8,23 +8,30 @@
 mod alive;
 mod budget;
 mod builder;
+mod depth;
 #[cfg(all(test, feature = "shuttle"))]
 mod explored;
+mod fetch;
 mod group;
+mod host;
 mod orders;
 mod plan;
 mod sample;
 mod schedule;
 mod shared;
+mod spill;
 mod stats;
 pub(crate) mod sync;
 #[cfg(all(test, not(feature = "shuttle")))]
 mod tests;
+mod trace;
 mod waker;
 
 pub use builder::PrefetchGroupBuilder;
 pub use group::PrefetchGroup;
+pub use host::{HostJob, HostWork};
 pub use orders::Order;
 pub use sample::{EpochSample, Sample};
-pub use stats::Stats;
+pub use stats::{Snapshot, Stats};
+pub use trace::{Activity, Interval};
 pub use waker::Waker;

@@ -1,14 +1,13 @@
 //! What is fixed when a group is built: its epochs, and the anchor of every member in each of them.
 
+use super::builder::Member;
+use super::schedule::Route;
+use crate::dataset::Selection;
 use crate::provider::Sampler;
 use crate::{Error, Result};
 use std::collections::HashMap;
-use std::sync::Arc;
 
-/// A member of a group: its key, and what answers for it.
-pub(super) type Member = (Arc<str>, Arc<dyn Sampler>);
-
-/// The epochs of a group. Epoch `k` is `[boundaries[k], boundaries[k + 1])`; the last one has no end.
+/// The epochs of a group. Epoch `k` is `[boundaries[k], boundaries[k + 1])`; the last one has no end, or that of the clip.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) boundaries: Vec<f64>,
@@ -19,14 +18,18 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The plan of `members`, which are sorted by key.
-    pub(super) fn new(members: &[Member]) -> Result<Self> {
-        check_members(members)?;
-        let mut boundaries: Vec<f64> = members.iter().flat_map(|(_, s)| s.refresh_times()).copied().collect();
+    /// The plan of `members`, which are sorted by key, under `windows` and from the first time of `clip` to before the
+    /// second.
+    pub(super) fn new(members: &[Member], windows: Option<&[Selection]>, clip: Option<(f64, f64)>) -> Result<Self> {
+        check_members(members, windows)?;
+        let mut boundaries: Vec<f64> = members.iter().flat_map(|m| m.sampler.refresh_times()).copied().collect();
         boundaries.sort_by(f64::total_cmp);
         boundaries.dedup();
+        if let Some((begin, end)) = clip {
+            boundaries = clipped(&boundaries, begin, end)?;
+        }
         let mut plan = Plan { boundaries, anchors: Vec::new(), table: Vec::new() };
-        for (key, sampler) in members {
+        for Member { key, sampler, .. } in members {
             let (anchors, row) = anchors_of(key, sampler.as_ref(), &plan.boundaries)?;
             plan.anchors.push(anchors);
             plan.table.push(row);
@@ -35,14 +38,31 @@ impl Plan {
     }
 }
 
-fn check_members(members: &[Member]) -> Result<()> {
+/// What is left of `boundaries` from `begin` to before `end`; an epoch that begins earlier begins at `begin` then.
+fn clipped(boundaries: &[f64], begin: f64, end: f64) -> Result<Vec<f64>> {
+    if !(begin.is_finite() && end.is_finite() && begin < end) {
+        return Err(Error::invalid(format!("the clip from {begin} to {end} is no interval of time")));
+    }
+    let later = boundaries.partition_point(|t| *t <= begin);
+    let inside = boundaries[later..].iter().copied().take_while(|t| *t < end);
+    let clipped: Vec<f64> = (later > 0).then_some(begin).into_iter().chain(inside).collect();
+    if clipped.is_empty() {
+        return Err(Error::invalid(format!(
+            "the clip ends at {end}, and the members' times begin at {}: no epoch is left",
+            boundaries[0]
+        )));
+    }
+    Ok(clipped)
+}
+
+fn check_members(members: &[Member], windows: Option<&[Selection]>) -> Result<()> {
     if members.is_empty() {
         return Err(Error::invalid("a prefetch group needs at least one member"));
     }
-    if let Some(pair) = members.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        return Err(Error::invalid(format!("two members have the key {:?}; keys must differ", pair[0].0)));
+    if let Some(pair) = members.windows(2).find(|pair| pair[0].key == pair[1].key) {
+        return Err(Error::invalid(format!("two members have the key {:?}; keys must differ", pair[0].key)));
     }
-    for (key, sampler) in members {
+    for Member { key, sampler, route } in members {
         let times = sampler.refresh_times();
         if times.is_empty() {
             return Err(Error::invalid(format!(
@@ -52,8 +72,11 @@ fn check_members(members: &[Member]) -> Result<()> {
         if let Some(t) = times.iter().find(|t| !t.is_finite()) {
             return Err(Error::invalid(format!("member {key:?} has the refresh time {t}; times must be finite")));
         }
+        if let (Some(windows), false) = (windows, *route == Route::Host) {
+            sampler.check_windows(windows)?;
+        }
     }
-    let mut calendars = members.iter().filter_map(|(key, sampler)| Some((key, sampler.calendar()?)));
+    let mut calendars = members.iter().filter_map(|m| Some((&m.key, m.sampler.calendar()?)));
     if let Some((first, calendar)) = calendars.next() {
         if let Some((other, different)) = calendars.find(|(_, c)| *c != calendar) {
             return Err(Error::invalid(format!(

@@ -5,11 +5,14 @@
 //! [`Schedule::take`].
 
 mod admission;
+mod delivery;
+mod jobs;
 #[cfg(test)]
 mod tests;
 
 use super::budget::Budget;
-use super::stats::Counters;
+use super::depth::Depth;
+use super::stats::{Counters, Snapshot};
 use crate::error::GroupState;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -21,15 +24,46 @@ pub(super) struct Key {
     pub(super) anchor: u32,
 }
 
-/// A sample to decode. It has to come back through [`Schedule::complete`].
+/// Who runs a job: a worker of the group, or the program around it, which has tasks of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Lane {
+    Worker,
+    Host,
+}
+
+/// The lanes through which the samples of a member pass.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Route {
+    /// A worker decodes them.
+    Worker,
+    /// The host makes them.
+    Host,
+    /// A worker decodes them, and the host makes something else of them.
+    WorkerThenHost,
+}
+
+/// A sample to make. It has to come back through [`Schedule::complete`].
 #[derive(Debug)]
 #[cfg_attr(test, derive(Clone))]
-pub(super) struct Job {
+pub(super) struct Job<D> {
     pub(super) key: Key,
     /// The epoch at whose begin the member is to be sampled.
     pub(super) epoch: usize,
+    pub(super) lane: Lane,
+    /// What a worker has decoded, where the host goes on with it.
+    pub(super) input: Option<D>,
     generation: u64,
-    estimate: Option<u64>,
+    turn: u64,
+    booking: Booking,
+}
+
+/// What a sample takes from the budget until it is ready.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Booking {
+    /// The member's last size.
+    Estimate(Option<u64>),
+    /// The size of what was decoded.
+    Held(u64),
 }
 
 /// A sample that `take` delivers.
@@ -86,7 +120,7 @@ struct Cell<D, E> {
 #[derive(Debug)]
 #[cfg_attr(test, derive(Clone))]
 enum Progress<D, E> {
-    Queued { estimate: Option<u64> },
+    Queued,
     Running,
     Ready(Kept<D>),
     Failed(E),
@@ -104,7 +138,10 @@ struct Kept<D> {
 pub(super) struct Schedule<D, E> {
     /// Per member and epoch, the index of the anchor.
     table: Vec<Vec<Option<u32>>>,
-    depth: usize,
+    routes: Vec<Route>,
+    depth: Depth,
+    /// How many entries behind the admitted ones are to be fetched.
+    fetch_ahead: usize,
     state: State,
     order: Vec<usize>,
     /// The position in `order` that `take` returns next.
@@ -112,7 +149,14 @@ pub(super) struct Schedule<D, E> {
     /// The entries from `next` on that are admitted; the first one is the head.
     slots: VecDeque<Slot>,
     cells: BTreeMap<Key, Cell<D, E>>,
-    queue: VecDeque<(Key, usize)>,
+    /// Samples that wait for each lane, by turn.
+    queued: BTreeMap<(Lane, u64), Job<D>>,
+    /// How many samples were queued.
+    turns: u64,
+    /// The first position whose files were not yet asked for.
+    fetched: usize,
+    /// Epochs whose files are to be fetched.
+    fetches: VecDeque<usize>,
     /// Jobs handed out and not completed, of this order or an earlier one.
     running: usize,
     /// Changes whenever the live slots are given up, so that late results are recognised.
@@ -131,18 +175,24 @@ pub(super) struct Schedule<D, E> {
 }
 
 impl<D: Clone, E> Schedule<D, E> {
-    /// A schedule that was not started. `table` holds the anchor's index per member and epoch.
-    pub(super) fn new(table: Vec<Vec<Option<u32>>>, depth: usize, max_bytes: Option<u64>) -> Self {
+    /// A schedule that was not started, whose samples are all decoded by workers. `table` holds the anchor's index per
+    /// member and epoch.
+    pub(super) fn new(table: Vec<Vec<Option<u32>>>, depth: Depth, max_bytes: Option<u64>) -> Self {
         let members = table.len();
         Schedule {
             table,
+            routes: vec![Route::Worker; members],
             depth,
+            fetch_ahead: 0,
             state: State::New,
             order: Vec::new(),
             next: 0,
             slots: VecDeque::new(),
             cells: BTreeMap::new(),
-            queue: VecDeque::new(),
+            queued: BTreeMap::new(),
+            turns: 0,
+            fetched: 0,
+            fetches: VecDeque::new(),
             running: 0,
             generation: 0,
             blocked: false,
@@ -155,6 +205,19 @@ impl<D: Clone, E> Schedule<D, E> {
         }
     }
 
+    /// The same, with a route for each member.
+    pub(super) fn with_routes(mut self, routes: Vec<Route>) -> Self {
+        debug_assert_eq!(routes.len(), self.table.len());
+        self.routes = routes;
+        self
+    }
+
+    /// The same, with `entries` behind the admitted ones to be fetched.
+    pub(super) fn with_fetch_ahead(mut self, entries: usize) -> Self {
+        self.fetch_ahead = entries;
+        self
+    }
+
     /// Begins an order (epochs in range, not empty) in place of the present one.
     pub(super) fn start(&mut self, order: Vec<usize>) {
         debug_assert!(self.state != State::Closed, "the caller asks is_closed first");
@@ -162,6 +225,7 @@ impl<D: Clone, E> Schedule<D, E> {
         self.order = order;
         self.next = 0;
         self.previous.fill(None);
+        self.depth.restart();
         self.state = State::Active;
         self.admit();
     }
@@ -182,44 +246,6 @@ impl<D: Clone, E> Schedule<D, E> {
         self.trash.extend(self.last.iter_mut().filter_map(Option::take).map(|(_, kept)| kept.data));
     }
 
-    /// Delivers epoch `k`, one sample per member; `None` while some are missing.
-    pub(super) fn take(&mut self, k: usize) -> Result<Option<Vec<Taken<D>>>, Refusal<E>> {
-        self.check(k).map_err(Refusal::State)?;
-        let Some(head) = self.slots.front().filter(|head| head.pending == 0) else { return Ok(None) };
-        if head.failed {
-            return Err(self.fail(k));
-        }
-        self.slots.pop_front();
-        let taken = (0..self.table.len()).map(|member| self.deliver(member, k)).collect();
-        self.next += 1;
-        self.admit();
-        Ok(Some(taken))
-    }
-
-    /// The oldest queued sample, which the caller now has to decode.
-    pub(super) fn next_job(&mut self) -> Option<Job> {
-        let (key, epoch) = self.queue.pop_front()?;
-        let cell = self.cells.get_mut(&key).expect("a queued sample has a cell until its slot is taken or given up");
-        let Progress::Queued { estimate } = cell.progress else { unreachable!("the queue holds queued samples") };
-        cell.progress = Progress::Running;
-        self.running += 1;
-        Some(Job { key, epoch, generation: self.generation, estimate })
-    }
-
-    /// Stores the result of a job: a sample and its bytes, or its error. True if this finished the head slot.
-    pub(super) fn complete(&mut self, job: Job, result: Result<(D, u64), E>) -> bool {
-        let waiting = !self.head_finished();
-        self.running -= 1;
-        self.budget.settle(job.estimate);
-        if job.generation == self.generation {
-            self.store(job.key, result);
-        } else {
-            self.trash.extend(result.ok().map(|(data, _)| data));
-        }
-        self.admit();
-        waiting && self.head_finished()
-    }
-
     /// Whether `take(k)` would find epoch `k` the next entry.
     pub(super) fn check(&self, k: usize) -> Result<(), GroupState> {
         match self.state {
@@ -235,6 +261,21 @@ impl<D: Clone, E> Schedule<D, E> {
         }
     }
 
+    /// Where it stands.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let next = self.order.get(self.next).copied();
+        Snapshot {
+            // An epoch that is no entry of any order finds out what else is in the way.
+            state: self.check(next.unwrap_or(usize::MAX)).err(),
+            entries: self.order.len(),
+            taken: self.next,
+            next,
+            held: self.slots.len(),
+            finished: self.slots.iter().filter(|slot| slot.pending == 0).count(),
+            bytes: self.budget.ready(),
+        }
+    }
+
     /// Whether epoch `k` is the next entry and all its samples are ready or failed.
     pub(super) fn is_ready(&self, k: usize) -> bool {
         self.check(k).is_ok() && self.head_finished()
@@ -245,9 +286,29 @@ impl<D: Clone, E> Schedule<D, E> {
         self.state == State::Closed
     }
 
-    /// Whether a job is queued.
-    pub(super) fn has_jobs(&self) -> bool {
-        !self.queue.is_empty()
+    /// Whether a job is queued for a lane.
+    pub(super) fn has_jobs(&self, lane: Lane) -> bool {
+        self.first_job(lane).is_some()
+    }
+
+    /// Whether the present order, if there is one, needs no more of the host.
+    pub(super) fn is_over(&self) -> bool {
+        self.state != State::Active || self.next == self.order.len()
+    }
+
+    /// The next epoch whose files may be fetched, each entry of the order once.
+    pub(super) fn next_fetch(&mut self) -> Option<usize> {
+        self.fetches.pop_front()
+    }
+
+    /// Whether there is an epoch whose files may be fetched.
+    pub(super) fn has_fetches(&self) -> bool {
+        !self.fetches.is_empty()
+    }
+
+    /// How many entries may be admitted.
+    pub(super) fn depth(&self) -> usize {
+        self.depth.get()
     }
 
     /// Whether no job is handed out, of any order.
@@ -291,89 +352,32 @@ impl<D: Clone, E> Schedule<D, E> {
     fn clear(&mut self) {
         self.generation += 1;
         self.order.clear();
+        self.next = 0;
         self.slots.clear();
-        self.queue.clear();
+        self.fetches.clear();
+        self.fetched = 0;
         self.blocked = false;
+        for job in std::mem::take(&mut self.queued).into_values() {
+            self.settle(job.booking);
+            self.trash.extend(job.input);
+        }
         for cell in std::mem::take(&mut self.cells).into_values() {
-            match cell.progress {
-                Progress::Queued { estimate } => self.budget.settle(estimate),
-                Progress::Ready(kept) => {
-                    self.budget.release(kept.bytes);
-                    self.trash.push(kept.data);
-                }
-                // What still runs stays booked until it completes: it takes memory all the same.
-                Progress::Running | Progress::Failed(_) => {}
+            // What still runs stays booked until it completes: it takes memory all the same.
+            if let Progress::Ready(kept) = cell.progress {
+                self.budget.release(kept.bytes);
+                self.trash.push(kept.data);
             }
+        }
+    }
+
+    fn settle(&mut self, booking: Booking) {
+        match booking {
+            Booking::Estimate(estimate) => self.budget.settle(estimate),
+            Booking::Held(bytes) => self.budget.release(bytes),
         }
     }
 
     fn key(&self, member: usize, epoch: usize) -> Option<Key> {
         self.table[member][epoch].map(|anchor| Key { member, anchor })
-    }
-
-    /// Ends the order with the error of the head, epoch `k`.
-    fn fail(&mut self, k: usize) -> Refusal<E> {
-        let mut refusal = None;
-        for member in 0..self.table.len() {
-            let Some(key) = self.key(member, k) else {
-                refusal = Some(Refusal::NoAnchor { member });
-                break;
-            };
-            let cell = self.cells.get(&key).expect("the cells of the head live until it is taken");
-            if matches!(cell.progress, Progress::Failed(_)) {
-                let Some(Cell { progress: Progress::Failed(error), .. }) = self.cells.remove(&key) else {
-                    unreachable!("it was seen to have failed")
-                };
-                refusal = Some(Refusal::Failed(error));
-                break;
-            }
-        }
-        let next = self.order.get(self.next + 1).copied();
-        self.clear();
-        self.state = State::Failed { next };
-        self.trim();
-        refusal.expect("a failed slot has a failed member")
-    }
-
-    /// Delivers a member's sample of the head, epoch `k`, and drops the head's claim on it.
-    fn deliver(&mut self, member: usize, k: usize) -> Taken<D> {
-        let key = self.key(member, k).expect("a slot that did not fail has all its anchors");
-        let cell = self.cells.get_mut(&key).expect("the cells of the head live until it is taken");
-        let Progress::Ready(kept) = &cell.progress else { unreachable!("the head is finished and did not fail") };
-        let kept = kept.clone();
-        cell.slots -= 1;
-        if cell.slots == 0 {
-            self.budget.release(kept.bytes);
-            self.cells.remove(&key);
-        }
-        let changed = self.previous[member].replace(key.anchor) != Some(key.anchor);
-        let Kept { data, bytes } = kept.clone();
-        self.trash.extend(self.last[member].replace((key.anchor, kept)).map(|(_, kept)| kept.data));
-        Taken { data, anchor: key.anchor, bytes, changed }
-    }
-
-    fn store(&mut self, key: Key, result: Result<(D, u64), E>) {
-        let failed = result.is_err();
-        let progress = match result {
-            Ok((data, bytes)) => {
-                self.sizes[key.member] = Some(bytes);
-                self.counters.samples_decoded += 1;
-                self.budget.hold(bytes);
-                Progress::Ready(Kept { data, bytes })
-            }
-            Err(error) => {
-                self.blocked = true;
-                Progress::Failed(error)
-            }
-        };
-        self.cells.get_mut(&key).expect("a running sample has a cell while its generation lasts").progress = progress;
-        for index in 0..self.slots.len() {
-            if self.key(key.member, self.slots[index].epoch) == Some(key) {
-                let slot = &mut self.slots[index];
-                slot.pending -= 1;
-                slot.failed |= failed;
-                self.count_if_finished(index);
-            }
-        }
     }
 }

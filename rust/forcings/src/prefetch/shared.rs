@@ -2,28 +2,32 @@
 //! Samplers are called, samples are freed and the waker is called outside the lock.
 
 use super::alive::{Alive, Delivered};
-use super::builder::Parts;
+use super::builder::{Decode, Member, Parts};
 use super::sample::{EpochSample, Sample};
-use super::schedule::{Job, Refusal, Schedule, Taken};
+use super::schedule::{Job, Lane, Refusal, Schedule, Taken};
 use super::sync::{Condvar, Mutex, MutexGuard};
+use super::trace::{Activity, Trace};
 use super::waker::WakerCell;
-use crate::dataset::Dataset;
-use crate::provider::Sampler;
 use crate::{Error, Result};
 use std::any::Any;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Arc;
 use std::time::Instant;
 
-pub(super) struct Shared {
+pub(super) struct Shared<T> {
     pub(super) keys: Arc<[Arc<str>]>,
-    samplers: Vec<Arc<dyn Sampler>>,
+    pub(super) members: Vec<Member>,
+    decode: Decode<T>,
     pub(super) boundaries: Vec<f64>,
     /// Per member, its distinct anchors.
-    anchors: Vec<Vec<f64>>,
-    pub(super) state: Mutex<State>,
-    /// A job was queued, or the group was closed.
+    pub(super) anchors: Vec<Vec<f64>>,
+    pub(super) state: Mutex<State<T>>,
+    /// A job was queued for the workers, or the group was closed.
     work: Condvar,
+    /// A job was queued for the host, or none will come.
+    pub(super) host: Condvar,
+    /// An epoch is to be fetched, or the group was closed.
+    pub(super) fetch: Condvar,
     /// The head was finished, or the order ended.
     pub(super) ready: Condvar,
     /// No job runs.
@@ -32,28 +36,35 @@ pub(super) struct Shared {
 }
 
 /// What the lock guards.
-pub(super) struct State {
-    pub(super) schedule: Schedule<Arc<Dataset>, Error>,
-    delivered: Delivered,
+pub(super) struct State<T> {
+    pub(super) schedule: Schedule<Arc<T>, Error>,
+    delivered: Delivered<T>,
     pub(super) waited_s: f64,
     pub(super) decode_s: f64,
+    pub(super) trace: Trace,
 }
 
-impl Shared {
-    pub(super) fn new(parts: Parts) -> Self {
-        let (keys, samplers): (Vec<_>, Vec<_>) = parts.members.into_iter().unzip();
+impl<T> Shared<T> {
+    pub(super) fn new(parts: Parts<T>) -> Self {
+        let Parts { members, decode, plan, depth, max_bytes, fetch_ahead, trace, .. } = parts;
+        let routes = members.iter().map(|member| member.route).collect();
+        let schedule = Schedule::new(plan.table, depth, max_bytes).with_routes(routes).with_fetch_ahead(fetch_ahead);
         Shared {
-            keys: keys.into(),
-            samplers,
-            boundaries: parts.plan.boundaries,
-            anchors: parts.plan.anchors,
+            keys: members.iter().map(|member| member.key.clone()).collect(),
+            members,
+            decode,
+            boundaries: plan.boundaries,
+            anchors: plan.anchors,
             state: Mutex::new(State {
-                schedule: Schedule::new(parts.plan.table, parts.depth, parts.max_bytes),
+                schedule,
                 delivered: Delivered::default(),
                 waited_s: 0.0,
                 decode_s: 0.0,
+                trace: Trace::new(trace),
             }),
             work: Condvar::new(),
+            host: Condvar::new(),
+            fetch: Condvar::new(),
             ready: Condvar::new(),
             idle: Condvar::new(),
             waker: WakerCell::default(),
@@ -64,7 +75,7 @@ impl Shared {
     pub(super) fn serve(&self) {
         let mut state = self.state.lock();
         while !state.schedule.is_closed() {
-            if let Some(job) = state.schedule.next_job() {
+            if let Some(job) = state.schedule.next_job(Lane::Worker) {
                 drop(state);
                 self.run(job);
                 state = self.state.lock();
@@ -74,45 +85,70 @@ impl Shared {
         }
     }
 
-    /// Decodes the sample of a job on this thread and stores it. Returns the seconds that took.
-    pub(super) fn run(&self, job: Job) -> f64 {
+    /// Decodes the sample of a job on this thread and stores it. Returns when that began.
+    pub(super) fn run(&self, job: Job<Arc<T>>) -> Instant {
         let begin = Instant::now();
         let result = self.decode(&job);
+        self.complete(job, result, begin, Activity::Decode);
+        begin
+    }
+
+    /// Stores the result of a job that began at `begin`.
+    pub(super) fn complete(&self, job: Job<Arc<T>>, result: Result<(T, u64)>, begin: Instant, activity: Activity) {
+        let result = result.map(|(data, bytes)| (Arc::new(data), bytes));
         let seconds = begin.elapsed().as_secs_f64();
         let mut state = self.state.lock();
         state.decode_s += seconds;
+        state.trace.record(activity, Some(job.key.member), job.epoch, begin);
         let head_finished = state.schedule.complete(job, result);
         self.unlock(state, head_finished);
-        seconds
     }
 
-    /// Releases the lock after a change, and wakes whom it concerns: workers if there is work, and the consumer if the
-    /// caller says so.
-    pub(super) fn unlock(&self, mut state: MutexGuard<'_, State>, wake_consumer: bool) {
+    /// Releases the lock after a change, and wakes whom it concerns: threads if there is work for them, and the consumer
+    /// if the caller says so, or if it is asked to make a sample.
+    pub(super) fn unlock(&self, mut state: MutexGuard<'_, State<T>>, wake_consumer: bool) {
         // Taken apart under the lock, so that no count of references is too high when others look; freed outside.
-        let trash: Vec<Dataset> = state.schedule.take_trash().into_iter().filter_map(Arc::into_inner).collect();
-        if state.schedule.has_jobs() || state.schedule.is_closed() {
-            self.work.notify_all();
+        let trash: Vec<T> = state.schedule.take_trash().into_iter().filter_map(Arc::into_inner).collect();
+        let schedule = &state.schedule;
+        let closed = schedule.is_closed();
+        let for_workers = schedule.has_jobs(Lane::Worker) || closed;
+        let for_host = schedule.has_jobs(Lane::Host);
+        if schedule.has_fetches() || closed {
+            self.fetch.notify_all();
         }
-        if state.schedule.is_idle() {
+        if for_host || schedule.is_over() {
+            self.host.notify_all();
+        }
+        if schedule.is_idle() {
             self.idle.notify_all();
         }
         if wake_consumer {
             self.ready.notify_all();
         }
         drop(state);
-        if wake_consumer {
+        if wake_consumer || for_host {
             self.waker.wake();
         }
+        // Before a worker that sleeps takes memory for the next sample.
         drop(trash);
+        if for_workers {
+            self.work.notify_all();
+        }
     }
 
     /// Takes epoch `k` if it is finished and releases the lock; gives the lock back if it is not.
-    pub(super) fn take<'a>(&self, mut state: MutexGuard<'a, State>, k: usize) -> Taking<'a> {
+    pub(super) fn take<'a>(&self, mut state: MutexGuard<'a, State<T>>, k: usize) -> Taking<'a, T> {
+        let begin = Instant::now();
         match state.schedule.take(k) {
-            Ok(None) => Taking::Pending(state),
+            Ok(None) => {
+                if state.schedule.has_jobs(Lane::Worker) {
+                    self.work.notify_all();
+                }
+                Taking::Pending(state)
+            }
             Ok(Some(taken)) => {
                 state.delivered.record(taken.iter().map(|sample| (&sample.data, sample.bytes)));
+                state.trace.record(Activity::Take, None, k, begin);
                 self.unlock(state, false);
                 Taking::Done(Ok(self.deliver(k, taken)))
             }
@@ -128,7 +164,7 @@ impl Shared {
         }
     }
 
-    fn deliver(&self, k: usize, taken: Vec<Taken<Arc<Dataset>>>) -> EpochSample {
+    fn deliver(&self, k: usize, taken: Vec<Taken<Arc<T>>>) -> EpochSample<T> {
         let samples = taken.into_iter().zip(&self.anchors).map(|(sample, anchors)| Sample {
             data: sample.data,
             anchor: anchors[sample.anchor as usize],
@@ -138,35 +174,33 @@ impl Shared {
     }
 
     fn no_anchor(&self, member: usize, k: usize) -> Error {
-        let (key, t) = (&self.keys[member], self.boundaries[k]);
-        self.samplers[member].anchor(t).err().unwrap_or_else(|| {
+        let (Member { key, sampler, .. }, t) = (&self.members[member], self.boundaries[k]);
+        sampler.anchor(t).err().unwrap_or_else(|| {
             Error::Integrity(format!(
                 "member {key:?} had no data at the time {t} when the group was built and has some now; build a new group"
             ))
         })
     }
 
-    /// A sampler that panics has failed like any other, so that nobody waits for it in vain.
-    fn decode(&self, job: &Job) -> Result<(Arc<Dataset>, u64)> {
-        let (member, t) = (job.key.member, self.boundaries[job.epoch]);
-        let data = catch_unwind(AssertUnwindSafe(|| self.samplers[member].sample_at(t))).unwrap_or_else(|payload| {
-            let (key, text) = (&self.keys[member], panic_text(&*payload));
+    /// A sampler or transform that panics has failed like any other, so that nobody waits for it in vain.
+    fn decode(&self, job: &Job<Arc<T>>) -> Result<(T, u64)> {
+        let (Member { key, sampler, .. }, t) = (&self.members[job.key.member], self.boundaries[job.epoch]);
+        catch_unwind(AssertUnwindSafe(|| (self.decode)(key, &**sampler, t))).unwrap_or_else(|payload| {
+            let text = panic_text(&*payload);
             Err(Error::Panic(format!("member {key:?} panicked at the time {t}: {text}")))
-        })?;
-        let bytes = data.byte_len() as u64;
-        Ok((Arc::new(data), bytes))
+        })
     }
 }
 
 /// What became of an attempt to take an epoch.
-pub(super) enum Taking<'a> {
+pub(super) enum Taking<'a, T> {
     /// It is not finished; here is the lock.
-    Pending(MutexGuard<'a, State>),
+    Pending(MutexGuard<'a, State<T>>),
     /// It was delivered, or refused.
-    Done(Result<EpochSample>),
+    Done(Result<EpochSample<T>>),
 }
 
-impl State {
+impl<T> State<T> {
     pub(super) fn alive(&mut self) -> Alive {
         self.delivered.alive(self.schedule.samples())
     }

@@ -1,7 +1,10 @@
 //! What a group counts, from its construction on; a new order resets nothing.
 
+use crate::error::GroupState;
+
 /// Statistics of a prefetch group, cumulative since it was built.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Stats {
     /// Seconds in which the consumer was blocked.
     pub waited_s: f64,
@@ -19,6 +22,34 @@ pub struct Stats {
     pub oversize_epochs: u64,
     /// Whether decoding runs beside the consumer.
     pub overlap: bool,
+    /// How many epochs are held ahead at present.
+    pub depth: usize,
+    /// Samples written to disk.
+    pub samples_spilled: u64,
+    /// Samples read back from there, which count as decoded too.
+    pub samples_restored: u64,
+    /// Bytes written there.
+    pub spilled_bytes: u64,
+}
+
+/// Where a group stands in its order, at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// Why nothing can be taken; `None` while an entry is left.
+    pub state: Option<GroupState>,
+    /// Entries of the present order, and how many of them were taken.
+    pub entries: usize,
+    /// See `entries`.
+    pub taken: usize,
+    /// The epoch that comes next, counted from 0.
+    pub next: Option<usize>,
+    /// Entries held ahead, and how many of them are finished.
+    pub held: usize,
+    /// See `held`.
+    pub finished: usize,
+    /// Bytes of samples that are decoded for entries held ahead.
+    pub bytes: u64,
 }
 
 /// The part of [`Stats`] that the schedule counts.

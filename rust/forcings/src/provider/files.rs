@@ -279,6 +279,22 @@ impl Provider {
         }
     }
 
+    /// The files behind URLs that the sample at `t` is decoded from. Of stores, only a decode knows which objects it needs.
+    fn urls_at(&self, t: f64) -> Vec<usize> {
+        let Source { pool, cadence, bracket, .. } = &*self.0.source;
+        let mut files = match self.tick_at(t) {
+            Ok(Some(tick)) => {
+                let successor = cadence.places.get(tick + 1).filter(|_| *bracket);
+                std::iter::once(&cadence.places[tick]).chain(successor).map(|place| place.file).collect()
+            }
+            Ok(None) => vec![0],
+            Err(_) => Vec::new(),
+        };
+        files.dedup();
+        files.retain(|file| pool.is_fetched(*file));
+        files
+    }
+
     fn check_unselected(&self) -> Result<()> {
         if self.0.select.is_some() {
             let text = "the provider has a selection already, and two do not compose; start from one without";
@@ -289,10 +305,7 @@ impl Provider {
 
     fn check_window(&self, window: &Selection) -> Result<()> {
         self.check_unselected()?;
-        let Selection::Named(dims) = window else {
-            let text = "a window names its dimensions (the form \"dims\"); this selection does not";
-            return Err(Error::Selection(text.into()));
-        };
+        let dims = window.named()?;
         match self.time_dim() {
             Some(dim) if dims.contains_key(dim) => Err(names_time(dim)),
             _ => Ok(()),
@@ -347,6 +360,26 @@ impl Sampler for Provider {
 
     fn sample_at(&self, t: f64) -> Result<Dataset> {
         Provider::sample_at(self, t)
+    }
+
+    fn check_windows(&self, windows: &[Selection]) -> Result<()> {
+        windows.iter().try_for_each(|window| self.check_window(window))
+    }
+
+    fn sample_windows_at(&self, t: f64, windows: &[Selection]) -> Result<Vec<Dataset>> {
+        Provider::sample_windows_at(self, t, windows)
+    }
+
+    fn files_at(&self, t: f64) -> Vec<usize> {
+        self.urls_at(t)
+    }
+
+    fn fetch_file(&self, file: usize) -> Result<()> {
+        let pool = &self.0.source.pool;
+        if file >= pool.len() {
+            return Err(Error::invalid(format!("there is no file {file}; the provider has {}", pool.len())));
+        }
+        pool.fetch(file).map(|_| ())
     }
 
     fn calendar(&self) -> Option<&str> {

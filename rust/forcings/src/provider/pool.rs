@@ -95,6 +95,11 @@ impl FilePool {
         url_of(self.path(file))
     }
 
+    /// Whether it is a file behind a URL, and no store.
+    pub(super) fn is_fetched(&self, file: usize) -> bool {
+        self.url(file).is_some() && self.remote.is_some() && self.arrays.is_none()
+    }
+
     /// Fetches the file into the cache if it is a URL and not there yet; offline, checks that it is there. Tells whether
     /// it is one.
     ///

@@ -1,6 +1,6 @@
 //! What a prefetch group needs of a member: its times, and the data at one of them.
 
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Selection};
 use crate::Result;
 
 /// Anything that answers `sample_at(t)` on a known list of times.
@@ -25,4 +25,42 @@ pub trait Sampler: Send + Sync {
 
     /// The name of the calendar in which the times are counted; `None` where they are numbers in the caller's own unit.
     fn calendar(&self) -> Option<&str>;
+
+    /// Checks what can be checked of windows before anything is read.
+    ///
+    /// # Errors
+    /// `Selection` for one that is not in the named form, or that can never be bound to these data.
+    fn check_windows(&self, windows: &[Selection]) -> Result<()> {
+        windows.iter().try_for_each(|window| window.named().map(|_| ()))
+    }
+
+    /// The data in force at `t` under each of the windows; without windows, nothing is read.
+    ///
+    /// # Errors
+    /// Those of [`check_windows`](Sampler::check_windows) and of [`sample_at`](Sampler::sample_at), and `Selection` for the
+    /// first window that does not fit the data.
+    fn sample_windows_at(&self, t: f64, windows: &[Selection]) -> Result<Vec<Dataset>> {
+        if windows.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.check_windows(windows)?;
+        let whole = self.sample_at(t)?;
+        windows.iter().map(|window| whole.cut(window)).collect()
+    }
+
+    /// The numbers of the files behind URLs that [`sample_at`](Sampler::sample_at) of `t` reads: what can be fetched
+    /// ahead. Reads nothing; empty where there are no data at `t`.
+    fn files_at(&self, t: f64) -> Vec<usize> {
+        let _ = t;
+        Vec::new()
+    }
+
+    /// Fetches a file that [`files_at`](Sampler::files_at) named into the cache, unless it is there.
+    ///
+    /// # Errors
+    /// Those of fetching.
+    fn fetch_file(&self, file: usize) -> Result<()> {
+        let _ = file;
+        Ok(())
+    }
 }

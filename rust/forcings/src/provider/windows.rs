@@ -2,12 +2,11 @@
 
 use super::take::Take;
 use crate::chunks::AxisRead;
-use crate::dataset::gather::{gather, Pick};
+use crate::dataset::gather::Pick;
 use crate::dataset::resolve::{count, positions, Axes};
-use crate::dataset::{Dataset, DecodeOptions, Field, Selection, Values};
+use crate::dataset::{Dataset, DecodeOptions, Selection};
 use crate::Result;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// The samples of `windows`, each as if it were decoded alone.
 ///
@@ -35,8 +34,9 @@ pub(super) fn sample(take: &Take, windows: &[Selection], options: DecodeOptions)
         Ok(whole) => {
             let cut_out = |window: &Vec<Axes>| {
                 let (window, union, lens) = (&window[0], &union[0], &lens[0]);
-                let picks = (0..lens.len()).map(|dim| (names[dim].clone(), pick(&window[dim], &union[dim], lens[dim])));
-                cut(&whole, &picks.collect())
+                let picks = (0..lens.len()).map(|dim| (&*names[dim], pick(&window[dim], &union[dim], lens[dim])));
+                let picks: HashMap<&str, Pick> = picks.collect();
+                whole.pick(|dim, _| picks.get(dim).cloned().unwrap_or(Pick::All))
             };
             Ok(windows.iter().map(cut_out).collect())
         }
@@ -79,27 +79,5 @@ fn pick(window: &AxisRead, union: &AxisRead, len: u64) -> Pick {
         Pick::All
     } else {
         Pick::List(list)
-    }
-}
-
-fn cut(whole: &Dataset, picks: &HashMap<Arc<str>, Pick>) -> Dataset {
-    let field = |field: &Field| {
-        let picks: Vec<Pick> = field.dims.iter().map(|d| picks.get(d).cloned().unwrap_or(Pick::All)).collect();
-        let shape = &field.shape;
-        let values = match &field.values {
-            Values::F64(v) => Values::F64(gather(v, shape, &picks)),
-            Values::F32(v) => Values::F32(gather(v, shape, &picks)),
-            Values::I64(v) => Values::I64(gather(v, shape, &picks)),
-            Values::I32(v) => Values::I32(gather(v, shape, &picks)),
-            Values::Bool(v) => Values::Bool(gather(v, shape, &picks)),
-            Values::String(v) => Values::String(gather(v, shape, &picks)),
-        };
-        let extents = picks.iter().zip(shape).map(|(p, extent)| p.count(*extent)).collect();
-        Field { shape: extents, values, ..field.header() }
-    };
-    Dataset {
-        variables: whole.variables.iter().map(field).collect(),
-        coords: whole.coords.iter().map(field).collect(),
-        attributes: whole.attributes.clone(),
     }
 }

@@ -231,7 +231,7 @@ impl Errors {
 }
 
 #[test]
-fn what_is_missing_is_an_error_of_its_own_epoch() {
+fn row_112_what_is_missing_is_an_error_of_its_own_epoch() {
     let scenario: Errors = read("scenarios/prefetch-errors.json");
     without_sockets(|| {
         scenario.check(&cache());

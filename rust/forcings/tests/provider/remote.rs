@@ -4,7 +4,7 @@ use crate::support::*;
 use forcings::cache::{Cache, CacheOptions, HttpOptions};
 use forcings::dataset::{CoordWindow, DimWindow, Selection};
 use forcings::prefetch::{Order, PrefetchGroup};
-use forcings::provider::ProviderOptions;
+use forcings::provider::{ProviderOptions, Sampler};
 use forcings::{Error, ErrorKind};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -113,6 +113,31 @@ fn building_fetches_nothing_and_sampling_each_file_once() {
     assert_eq!(server.asked(), ["p0.nc", "p2.nc"]);
     let error = provider.sample_at(times[0] - 1.0).map(drop).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::OffGrid);
+}
+
+#[test]
+fn the_files_of_a_time_are_known_and_fetched_without_a_sample() {
+    let (server, root) = (Files::serve(), tempfile::tempdir().unwrap());
+    let (urls, times) = half_a_day(&server);
+    let provider = open(options(urls.clone(), times.clone(), cache(&root, false)));
+    let files = |sampler: &dyn Sampler| times.iter().map(|t| sampler.files_at(t + 1.0)).collect::<Vec<_>>();
+    assert_eq!(files(&provider), (0..12).map(|hour| vec![hour / 4]).collect::<Vec<_>>());
+    assert!(provider.files_at(times[0] - 1.0).is_empty() && provider.files_at(f64::NAN).is_empty());
+    let pairs = open(ProviderOptions { records_per_sample: 2, ..options(urls, times.clone(), cache(&root, false)) });
+    for (hour, files) in files(&pairs).into_iter().enumerate() {
+        let successor = (hour + 1).min(11) / 4;
+        assert_eq!(files, if successor == hour / 4 { vec![successor] } else { vec![hour / 4, successor] });
+    }
+    assert!(server.asked().is_empty());
+    provider.fetch_file(1).unwrap();
+    provider.fetch_file(1).unwrap();
+    assert_eq!(server.asked(), ["p1.nc"]);
+    assert_wind(&provider.sample_at(times[5]).unwrap(), 5);
+    assert!(server.asked().is_empty());
+    assert_eq!(provider.fetch_file(3).unwrap_err().kind(), ErrorKind::InvalidParameter);
+    let local = open(ProviderOptions::of_files(vec![server.path().join("p0.nc")]));
+    assert!(local.files_at(times[0]).is_empty());
+    local.fetch_file(0).unwrap();
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The tricky cases of providers by the numbers of their table, from 31 on: which test stands for each. A test names its
+//! The tricky cases of providers and prefetch groups by the numbers of their table, from 31 on: which test stands for each. A test names its
 //! rows, and may stand for several; what has no test does not compile, or fails the check below.
 
 use super::table::{check, table};
@@ -98,6 +98,47 @@ fn every_row_has_one_test_that_names_it() {
             93 => row_93_a_store_of_version_2_opens_online_and_each_object_is_fetched_once,
             95 => row_95_an_unknown_chunk_is_an_error_and_not_the_fill_value,
         }
+        "forcings/src/prefetch/tests/build.rs": {
+            98 => rows_98_and_99_bad_groups_are_refused,
+            99 => rows_98_and_99_bad_groups_are_refused,
+        }
+        "forcings/tests/prefetch_provider.rs": {
+            100 => row_100_windows_that_cannot_be_bound_to_a_member_are_refused_at_construction,
+        }
+        "forcings/src/prefetch/tests/calls.rs": {
+            101 => rows_101_and_106_takes_that_do_not_fit_are_refused,
+            103 => row_103_an_order_starts_anywhere,
+            104 => row_104_a_bad_start_leaves_the_order_alone,
+            105 => row_105_an_epoch_that_is_not_next_is_not_ready,
+            106 => rows_101_and_106_takes_that_do_not_fit_are_refused,
+            107 => rows_107_and_111_an_error_is_raised_at_its_take_and_ends_the_order,
+            108 => row_108_the_error_is_that_of_the_first_key,
+            111 => rows_107_and_111_an_error_is_raised_at_its_take_and_ends_the_order,
+            117 => row_117_closing_twice_and_cancelling_afterwards_do_nothing,
+            118 => row_118_dropping_under_load_waits_for_what_runs,
+        }
+        "forcings/src/prefetch/tests/gate.rs": {
+            102 => row_102_a_repeated_anchor_gives_the_same_object,
+            116 => row_116_coarse_members_are_decoded_once_per_anchor,
+            120 => row_120_everything_has_changed_when_an_order_begins,
+        }
+        "forcings/src/prefetch/tests/overlap.rs": {
+            109 => row_109_a_consumer_that_computes_longer_than_a_decode_waits_for_nothing,
+        }
+        "forcings/src/prefetch/schedule/tests/rules.rs": {
+            110 => row_110_epochs_before_a_failure_are_delivered_and_none_behind_it_is_admitted,
+            114 => row_114_delivery_keeps_the_order_when_the_newest_finishes_first,
+            115 => row_115_one_byte_runs_each_epoch_alone,
+        }
+        "forcings/tests/corpus/prefetch.rs": {
+            112 => row_112_what_is_missing_is_an_error_of_its_own_epoch,
+        }
+        "forcings/src/prefetch/tests/transform.rs": {
+            113 => row_113_its_error_is_raised_at_the_take_and_ends_the_order,
+        }
+        "forcings/tests/zarr/values.rs": {
+            119 => row_119_special_values_travel_to_the_bit,
+        }
         "forcings/tests/zarr/access.rs": {
             97 => row_97_a_store_without_variables_is_refused,
         }
@@ -107,5 +148,5 @@ fn every_row_has_one_test_that_names_it() {
         assert!(is_test, "there is no test {test}");
         table.push((row, test));
     }
-    check(&table, 31..=97);
+    check(&table, 31..=120);
 }

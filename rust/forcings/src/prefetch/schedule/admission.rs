@@ -5,14 +5,29 @@ use super::{Cell, Kept, Key, Progress, Schedule, Slot, State};
 impl<D: Clone, E> Schedule<D, E> {
     /// Admits the entries that depth, budget and failures allow. The head is always admitted.
     pub(super) fn admit(&mut self) {
-        while self.state == State::Active && self.slots.len() < self.depth && !self.blocked {
+        while self.state == State::Active && self.slots.len() < self.depth.get() && !self.blocked {
             let Some(&epoch) = self.order.get(self.next + self.slots.len()) else { break };
             if !self.slots.is_empty() && !self.budget.fits(self.need(epoch)) {
                 break;
             }
             self.admit_slot(epoch);
         }
+        self.plan_fetches();
         self.trim();
+    }
+
+    /// Names the entries behind the admitted ones whose files may be fetched; none behind a failure.
+    fn plan_fetches(&mut self) {
+        if self.state != State::Active || self.blocked {
+            return;
+        }
+        let admitted = self.next + self.slots.len();
+        let end = admitted.saturating_add(self.fetch_ahead).min(self.order.len());
+        let begin = self.fetched.max(admitted);
+        if begin < end {
+            self.fetches.extend(&self.order[begin..end]);
+            self.fetched = end;
+        }
     }
 
     /// The bytes that the samples of `epoch` would add; unknown if a member was never decoded.
@@ -54,10 +69,8 @@ impl<D: Clone, E> Schedule<D, E> {
                 }
                 None => {
                     slot.pending += 1;
-                    let estimate = self.sizes[member];
-                    self.budget.expect(estimate);
-                    self.queue.push_back((key, epoch));
-                    Progress::Queued { estimate }
+                    self.queue(key, epoch);
+                    Progress::Queued
                 }
             };
             self.cells.insert(key, Cell { slots: 1, progress });

@@ -17,7 +17,7 @@ fn two(change: impl FnOnce(&mut Fake)) -> PrefetchGroupBuilder {
 }
 
 #[test]
-fn bad_groups_are_refused() {
+fn rows_98_and_99_bad_groups_are_refused() {
     assert!(refusal(PrefetchGroup::builder()).contains("at least one member"));
     assert!(refusal(two(|_| {}).depth(0)).contains("depth is 0"));
     assert!(refusal(two(|_| {}).workers(0)).contains("workers is 0"));

@@ -29,7 +29,7 @@ fn held(workers: usize) -> (PrefetchGroup, Arc<Gate>) {
 }
 
 #[test]
-fn takes_that_do_not_fit_are_refused() {
+fn rows_101_and_106_takes_that_do_not_fit_are_refused() {
     let group = group_of(Fake::new(0, 0, 1, 3)).0.build().unwrap();
     assert_eq!(state(group.take(0)), GroupState::NotStarted);
     group.start(Order::Forward, None).unwrap();
@@ -48,7 +48,7 @@ fn takes_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn a_bad_start_leaves_the_order_alone() {
+fn row_104_a_bad_start_leaves_the_order_alone() {
     let group = group_of(Fake::new(0, 0, 1, 6)).0.build().unwrap();
     first(&group).unwrap();
     for (order, from) in [(vec![], None), (vec![6], None), (vec![1, 2], Some(0))] {
@@ -59,7 +59,21 @@ fn a_bad_start_leaves_the_order_alone() {
 }
 
 #[test]
-fn an_order_starts_anywhere() {
+fn row_105_an_epoch_that_is_not_next_is_not_ready() {
+    let group = group_of(Fake::new(0, 0, 1, 4)).0.depth(4).build().unwrap();
+    assert!(!group.is_ready(0), "nothing was started");
+    group.start(Order::Forward, None).unwrap();
+    assert!(group.wait(0, Duration::from_secs(60)) && group.is_ready(0));
+    while group.stats().samples_decoded < 4 {
+        std::thread::yield_now();
+    }
+    assert!(![1, 2, 3, 4, usize::MAX].into_iter().any(|k| group.is_ready(k)), "decoded, but not next");
+    group.take(0).unwrap();
+    assert!(group.is_ready(1) && !group.is_ready(0));
+}
+
+#[test]
+fn row_103_an_order_starts_anywhere() {
     let group = group_of(Fake::new(0, 0, 1, 6)).0.build().unwrap();
     group.start(Order::Explicit(vec![3, 1, 4, 1, 5]), Some(1)).unwrap();
     let values: Vec<f64> = take_all(&group, [1, 4, 1, 5]).iter().map(value).collect();
@@ -69,7 +83,7 @@ fn an_order_starts_anywhere() {
 }
 
 #[test]
-fn an_error_is_raised_at_its_take_and_ends_the_order() {
+fn rows_107_and_111_an_error_is_raised_at_its_take_and_ends_the_order() {
     for inline in [false, true] {
         let (builder, _) = group_of(Fake::new(0, 0, 1, 6).with(|fake| fake.failing = vec![2.0]));
         let group = builder.depth(4).inline(inline).build().unwrap();
@@ -83,7 +97,7 @@ fn an_error_is_raised_at_its_take_and_ends_the_order() {
 }
 
 #[test]
-fn the_error_is_that_of_the_first_key() {
+fn row_108_the_error_is_that_of_the_first_key() {
     let gate = Arc::new(Gate::default());
     let fail = |id| Fake::new(id, 0, 1, 1).with(|fake| fake.failing = vec![0.0]);
     let group = PrefetchGroup::builder()
@@ -172,7 +186,7 @@ fn a_waiting_take_ends_with_its_order() {
 }
 
 #[test]
-fn closing_twice_and_cancelling_afterwards_do_nothing() {
+fn row_117_closing_twice_and_cancelling_afterwards_do_nothing() {
     let group = group_of(Fake::new(0, 0, 1, 3)).0.workers(2).build().unwrap();
     first(&group).unwrap();
     group.close();
@@ -182,7 +196,7 @@ fn closing_twice_and_cancelling_afterwards_do_nothing() {
 }
 
 #[test]
-fn dropping_under_load_waits_for_what_runs() {
+fn row_118_dropping_under_load_waits_for_what_runs() {
     for round in 0..20 {
         let (builder, fake) = group_of(Fake::new(0, 0, 1, 50).with(|fake| fake.latency = Latency::Random));
         let group = builder.depth(4).workers(3).build().unwrap();

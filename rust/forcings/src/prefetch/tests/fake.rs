@@ -1,11 +1,11 @@
 //! A sampler whose data tell which member and anchor they are of, and whose decoding the test controls.
 
 use crate::dataset::{Dataset, Field, Values};
-use crate::prefetch::{EpochSample, Order, PrefetchGroup, PrefetchGroupBuilder};
+use crate::prefetch::{EpochSample, HostJob, HostWork, Order, PrefetchGroup, PrefetchGroupBuilder};
 use crate::provider::Sampler;
 use crate::{Error, Result};
 use parking_lot::{Condvar, Mutex};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -88,6 +88,10 @@ impl Fake {
         self.times[index] = t;
     }
 
+    pub(super) fn id(&self) -> u32 {
+        self.id
+    }
+
     pub(super) fn calls(&self) -> usize {
         self.calls.load(Ordering::Relaxed)
     }
@@ -98,9 +102,9 @@ impl Fake {
     }
 
     fn dataset(&self, anchor: f64) -> Dataset {
-        let field = |name: &str, values: Values| Field {
+        let field = |name: &str, dim: &str, values: Values| Field {
             name: name.into(),
-            dims: vec!["x".into()],
+            dims: vec![dim.into()],
             shape: vec![values.len()],
             values,
             attributes: Arc::new([]),
@@ -111,10 +115,10 @@ impl Fake {
         values[0] = anchor + f64::from(self.id) * 1e3;
         Dataset {
             variables: vec![
-                field("value", Values::F64(values)),
-                field("zero", Values::F32(vec![if anchor % 2.0 == 0.0 { -0.0 } else { 0.0 }])),
+                field("value", "x", Values::F64(values)),
+                field("zero", "one", Values::F32(vec![if anchor % 2.0 == 0.0 { -0.0 } else { 0.0 }])),
             ],
-            coords: vec![field("x", Values::I64((0..self.elements as i64).collect()))],
+            coords: vec![field("x", "x", Values::I64((0..self.elements as i64).collect()))],
             attributes: Arc::new([]),
         }
     }
@@ -170,6 +174,38 @@ pub(super) fn group_of(fake: Fake) -> (PrefetchGroupBuilder, Arc<Fake>) {
 /// Takes all of `epochs`.
 pub(super) fn take_all(group: &PrefetchGroup, epochs: impl IntoIterator<Item = usize>) -> Vec<EpochSample> {
     epochs.into_iter().map(|k| group.take(k).unwrap()).collect()
+}
+
+/// Runs `consumer` while `threads` threads make the host's samples.
+pub(super) fn serve_host<T: Send + Sync, R>(
+    group: &PrefetchGroup<T>,
+    threads: usize,
+    make: impl Fn(HostJob<T>) + Sync,
+    consumer: impl FnOnce() -> R,
+) -> R {
+    struct Raised<'a>(&'a AtomicBool);
+    impl Drop for Raised<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while !over.load(Ordering::SeqCst) {
+                    match group.wait_host(Duration::from_millis(5)) {
+                        HostWork::Queued => group.next_host_job().into_iter().for_each(&make),
+                        HostWork::None => {}
+                        HostWork::Over => std::thread::sleep(Duration::from_micros(100)),
+                    }
+                }
+            });
+        }
+        // The threads end even if the consumer panics.
+        let _raised = Raised(&over);
+        consumer()
+    })
 }
 
 /// Starts `group` with the forward order and takes the first epoch.

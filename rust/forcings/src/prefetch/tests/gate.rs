@@ -6,12 +6,12 @@ use crate::provider::Sampler;
 use std::sync::Arc;
 
 /// Three members over eight epochs: one for each epoch, a coarse one, and a coarse one of other times.
-fn members(latency: &Latency) -> [(&'static str, Fake); 3] {
+pub(super) fn members(latency: &Latency) -> [(&'static str, Fake); 3] {
     [("hourly", Fake::new(1, 0, 1, 8)), ("slow", Fake::new(2, 0, 3, 3)), ("coarse", Fake::new(3, 0, 2, 4))]
         .map(|(key, fake)| (key, fake.with(|fake| fake.latency = latency.clone())))
 }
 
-fn orders() -> Vec<(Order, Vec<usize>)> {
+pub(super) fn orders() -> Vec<(Order, Vec<usize>)> {
     let list = vec![3, 3, 0, 7, 0, 1, 2, 2, 6];
     vec![
         (Order::Forward, (0..8).collect()),
@@ -83,7 +83,7 @@ fn two_groups_share_their_samplers() {
 }
 
 #[test]
-fn coarse_members_are_decoded_once_per_anchor() {
+fn row_116_coarse_members_are_decoded_once_per_anchor() {
     let coarse = Arc::new(Fake::new(3, 0, 4, 2));
     let group = PrefetchGroup::builder()
         .member("hourly", Arc::new(Fake::new(1, 0, 1, 8)))
@@ -100,7 +100,18 @@ fn coarse_members_are_decoded_once_per_anchor() {
 }
 
 #[test]
-fn a_repeated_anchor_gives_the_same_object() {
+fn row_120_everything_has_changed_when_an_order_begins() {
+    let builder = PrefetchGroup::builder().member("fine", Arc::new(Fake::new(1, 0, 1, 4)));
+    let group = builder.member("coarse", Arc::new(Fake::new(2, 0, 4, 1))).build().unwrap();
+    let changed = |k| group.take(k).unwrap().iter().map(|(_, sample)| sample.changed).collect::<Vec<_>>();
+    for _ in 0..2 {
+        group.start(Order::Explicit(vec![1, 2, 2]), None).unwrap();
+        assert_eq!([changed(1), changed(2), changed(2)], [[true, true], [false, true], [false, false]]);
+    }
+}
+
+#[test]
+fn row_102_a_repeated_anchor_gives_the_same_object() {
     let group = PrefetchGroup::builder().member("m", Arc::new(Fake::new(1, 0, 1, 5))).build().unwrap();
     group.start(Order::Explicit(vec![4, 4, 2]), None).unwrap();
     let taken = super::fake::take_all(&group, [4, 4, 2]);

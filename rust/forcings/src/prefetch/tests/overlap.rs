@@ -20,7 +20,7 @@ fn sweep(work: Duration) -> Stats {
 }
 
 #[test]
-fn a_consumer_that_computes_longer_than_a_decode_waits_for_nothing() {
+fn row_109_a_consumer_that_computes_longer_than_a_decode_waits_for_nothing() {
     let (idle, busy) = (sweep(Duration::ZERO), sweep(3 * DECODE));
     assert!(busy.waited_s < idle.waited_s / 3.0, "{busy:?} against {idle:?}");
     assert!(idle.decode_s >= 6.0 * DECODE.as_secs_f64() && busy.decode_s >= 6.0 * DECODE.as_secs_f64());

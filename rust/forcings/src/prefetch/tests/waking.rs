@@ -110,6 +110,6 @@ fn waiting_with_a_time_limit() {
         gate.open();
         assert!(wait.join().unwrap());
     });
-    group.note_wait(2.5);
+    group.note_wait(0, Duration::from_millis(2500));
     assert_eq!(group.stats().waited_s, 2.5, "only take and note_wait count");
 }

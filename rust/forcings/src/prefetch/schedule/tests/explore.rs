@@ -1,8 +1,9 @@
 //! Walks through all states that a small group can reach: any order of completions, any moment of a take, and one
 //! cancel, restart or failure anywhere. In each state the schedule agrees with the model and keeps its promises.
 
-use super::super::{Job, Progress, Refusal, Schedule};
+use super::super::{Booking, Job, Lane, Progress, Refusal, Route, Schedule};
 use super::model::{Config, Counts, Model, Status};
+use crate::prefetch::depth::Depth;
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
@@ -17,7 +18,7 @@ struct Walk<'a> {
     real: Schedule<Data, Data>,
     model: Model<'a>,
     /// Jobs, and whether they belong to the present order.
-    jobs: Vec<(Job, bool)>,
+    jobs: Vec<(Job<Data>, bool)>,
     orders: usize,
     /// Samples decoded and reused before the present order.
     base: u64,
@@ -25,7 +26,7 @@ struct Walk<'a> {
 
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    Dispatch,
+    Dispatch(Lane),
     Complete(usize),
     Take,
     Cancel,
@@ -41,15 +42,16 @@ struct Plan<'a> {
 
 impl<'a> Walk<'a> {
     fn new(config: &'a Config) -> Self {
-        let real = Schedule::new(config.table.clone(), config.depth, config.limit);
+        let real = Schedule::new(config.table.clone(), Depth::fixed(config.depth), config.limit)
+            .with_routes(config.routes.clone())
+            .with_fetch_ahead(config.fetch_ahead);
         Walk { real, model: Model::new(config), jobs: vec![], orders: 0, base: 0 }
     }
 
     fn steps(&self) -> Vec<Step> {
         let mut steps: Vec<Step> = (0..self.jobs.len()).map(Step::Complete).collect();
-        if self.jobs.len() < WORKERS && self.real.has_jobs() {
-            steps.push(Step::Dispatch);
-        }
+        let lanes = [Lane::Worker, Lane::Host].into_iter().filter(|lane| self.real.has_jobs(*lane));
+        steps.extend(lanes.filter(|_| self.jobs.len() < WORKERS).map(Step::Dispatch));
         if self.model.expected().is_some() {
             steps.push(Step::Take);
         }
@@ -63,9 +65,12 @@ impl<'a> Walk<'a> {
 
     fn apply(&mut self, step: Step, plan: &Plan) {
         match step {
-            Step::Dispatch => {
-                let job = self.real.next_job().expect("it has jobs");
-                assert_eq!(Some((job.key.member, job.key.anchor, job.epoch)), self.model.dispatch());
+            Step::Dispatch(lane) => {
+                let job = self.real.next_job(lane).expect("it has jobs");
+                let key = (job.key.member, job.key.anchor);
+                assert_eq!(Some((key.0, key.1, job.epoch)), self.model.dispatch(lane));
+                let goes_on = lane == Lane::Host && self.model.config.routes[key.0] == Route::WorkerThenHost;
+                assert_eq!(job.input, goes_on.then_some(key));
                 self.jobs.push((job, true));
             }
             Step::Complete(index) => self.complete(index),
@@ -100,13 +105,15 @@ impl<'a> Walk<'a> {
     fn complete(&mut self, index: usize) {
         let (job, current) = self.jobs.remove(index);
         let key = (job.key.member, job.key.anchor);
-        let ok = self.orders != 1 || !self.model.config.failing.contains(&key);
+        // Where the host goes on, it is the host who fails.
+        let may_fail = job.lane == Lane::Host || self.model.config.routes[key.0] == Route::Worker;
+        let ok = self.orders != 1 || !may_fail || !self.model.config.failing.contains(&key);
         let bytes = self.model.config.bytes(key.0, key.1);
         let was_ready = self.model.expected().is_some_and(|k| self.model.is_ready(k));
         if current {
             self.model.complete(key.0, key.1, ok);
         } else {
-            self.model.complete_stale(job.estimate);
+            self.model.complete_stale(job.booking);
         }
         let finished = self.real.complete(job, if ok { Ok((key, bytes)) } else { Err(key) });
         let is_ready = self.model.expected().is_some_and(|k| self.model.is_ready(k));
@@ -169,10 +176,20 @@ impl<'a> Walk<'a> {
             let cell = &real.cells[&key];
             assert_eq!(cell.slots, model.live_slots_with(item));
             let status = match &cell.progress {
-                Progress::Queued { estimate } => {
-                    assert_eq!(*estimate, item.estimate);
-                    Status::Queued
+                Progress::Queued => {
+                    let job = real.queued.values().find(|job| job.key == key).expect("it is queued");
+                    let decoded = Booking::Held(model.config.bytes(item.member, item.anchor));
+                    match job.input {
+                        Some(_) => assert_eq!(job.booking, decoded),
+                        None => assert_eq!(job.booking, Booking::Estimate(item.estimate)),
+                    }
+                    if job.input.is_some() {
+                        Status::Decoded
+                    } else {
+                        Status::Queued
+                    }
                 }
+                Progress::Running if item.status == Status::Finishing => Status::Finishing,
                 Progress::Running => Status::Running,
                 Progress::Ready(kept) => {
                     assert_eq!(kept.data, (item.member, item.anchor));
@@ -202,6 +219,8 @@ impl<'a> Walk<'a> {
         };
         assert_eq!(counts, model.counts);
         assert_eq!(real.is_idle(), self.jobs.is_empty());
+        assert_eq!(real.fetches, model.fetches());
+        assert_eq!(real.is_over(), model.expected().is_none());
     }
 
     /// What holds in every state, whatever a model says. `before` is the state one step earlier.
@@ -216,7 +235,9 @@ impl<'a> Walk<'a> {
             assert!(self.model.spare() == 0 || fits, "nothing is kept beside an oversize head");
         }
         if let Some(k) = self.model.expected() {
-            let works = real.has_jobs() || self.jobs.iter().any(|(_, current)| *current);
+            let works = real.has_jobs(Lane::Worker)
+                || real.has_jobs(Lane::Host)
+                || self.jobs.iter().any(|(_, current)| *current);
             assert!(real.is_ready(k) || works, "somebody works for a head that is not finished");
         }
         if before.model.a_live_slot_failed() && !matches!(step, Step::Start) {
@@ -238,7 +259,7 @@ fn explore(plan: &Plan) {
             after.apply(step, plan);
             after.compare();
             after.promises(&walk, step);
-            let mut jobs: Vec<_> = after.jobs.iter().map(|(job, current)| (job.key, job.estimate, *current)).collect();
+            let mut jobs: Vec<_> = after.jobs.iter().map(|(job, current)| (job.key, job.booking, *current)).collect();
             jobs.sort();
             if seen.insert((after.model.at.clone(), jobs, after.orders)) {
                 stack.push(after);
@@ -265,6 +286,16 @@ fn seasonal(epochs: u32) -> Vec<Option<u32>> {
 
 /// Explores groups of `table` with each depth and limit, with each of `failing` in turn.
 fn explore_all(table: &[Vec<Option<u32>>], depths: RangeInclusive<usize>, failing: &[&[(usize, u32)]]) {
+    explore_routes(table, &vec![Route::Worker; table.len()], depths, failing);
+}
+
+/// The same, for members of the given routes.
+fn explore_routes(
+    table: &[Vec<Option<u32>>],
+    routes: &[Route],
+    depths: RangeInclusive<usize>,
+    failing: &[&[(usize, u32)]],
+) {
     let epochs = table[0].len();
     let forward: Vec<usize> = (0..epochs).collect();
     let reverse: Vec<usize> = (0..epochs).rev().collect();
@@ -274,7 +305,8 @@ fn explore_all(table: &[Vec<Option<u32>>], depths: RangeInclusive<usize>, failin
         for limit in [None, Some(1), Some(5), Some(9)] {
             for (index, failing) in failing.iter().enumerate() {
                 for uneven in [false, true].into_iter().take(2 - index.min(1)) {
-                    let config = Config { table: table.to_vec(), depth, limit, uneven, failing: failing.to_vec() };
+                    let (table, routes, failing) = (table.to_vec(), routes.to_vec(), failing.to_vec());
+                    let config = Config { table, routes, depth, fetch_ahead: depth - 1, limit, uneven, failing };
                     for (first, second) in orders {
                         explore(&Plan { config: &config, first, second });
                     }
@@ -301,4 +333,20 @@ fn two_members() {
 #[test]
 fn three_members() {
     explore_all(&[coarse(3), fine(3), seasonal(3)], 1..=3, &[&[], &[(0, 1)], &[(1, 1), (2, 1)]]);
+}
+
+#[test]
+fn one_member_that_the_host_finishes_or_makes() {
+    for row in [fine(4), coarse(5), seasonal(4)] {
+        for route in [Route::WorkerThenHost, Route::Host] {
+            explore_routes(std::slice::from_ref(&row), &[route], 1..=3, &[&[], &[(0, 1)]]);
+        }
+    }
+}
+
+#[test]
+fn members_of_the_host_beside_others() {
+    for routes in [[Route::WorkerThenHost, Route::Host], [Route::Worker, Route::WorkerThenHost]] {
+        explore_routes(&[fine(3), coarse(3)], &routes, 1..=3, &[&[], &[(0, 1), (1, 1)]]);
+    }
 }

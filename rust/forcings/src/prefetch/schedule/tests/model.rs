@@ -1,13 +1,16 @@
 //! The rules of a group, written a second time without any bookkeeping: whatever can be derived from the list of
 //! samples and the positions is derived anew at each use.
 
+use super::super::{Booking, Lane, Route};
 use crate::error::GroupState;
 
 /// A group, and what becomes of its samples.
 #[derive(Debug, Clone)]
 pub(super) struct Config {
     pub(super) table: Vec<Vec<Option<u32>>>,
+    pub(super) routes: Vec<Route>,
     pub(super) depth: usize,
+    pub(super) fetch_ahead: usize,
     pub(super) limit: Option<u64>,
     /// Whether the samples of a member differ in size.
     pub(super) uneven: bool,
@@ -25,8 +28,18 @@ impl Config {
 pub(super) enum Status {
     Queued,
     Running,
+    /// Decoded, for the host to go on with.
+    Decoded,
+    /// The host goes on with it.
+    Finishing,
     Ready,
     Failed,
+}
+
+impl Status {
+    fn is_pending(self) -> bool {
+        !matches!(self, Status::Ready | Status::Failed)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -56,12 +69,14 @@ pub(super) struct Situation {
     next: usize,
     admitted: usize,
     pub(super) items: Vec<Item>,
-    /// Estimates of the samples of earlier orders that are still being decoded.
-    pub(super) stale: Vec<Option<u64>>,
+    /// What the samples of earlier orders that are still being made take.
+    stale: Vec<Booking>,
     pub(super) last: Vec<Option<u32>>,
     previous: Vec<Option<u32>>,
     pub(super) sizes: Vec<Option<u64>>,
     counted: Vec<usize>,
+    /// Positions whose files were asked for, in that order.
+    fetched: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -97,6 +112,7 @@ impl<'a> Model<'a> {
             previous: none,
             sizes: vec![None; config.table.len()],
             counted: vec![],
+            fetched: vec![],
         };
         Model { config, at, counts: Counts::default() }
     }
@@ -139,11 +155,18 @@ impl<'a> Model<'a> {
         self.at.last.fill(None);
     }
 
-    /// The sample that a worker takes up: member, anchor, epoch.
-    pub(super) fn dispatch(&mut self) -> Option<(usize, u32, usize)> {
-        let queued = self.at.items.iter_mut().filter(|item| item.status == Status::Queued);
+    /// The sample that a worker or the host takes up: member, anchor, epoch.
+    pub(super) fn dispatch(&mut self, lane: Lane) -> Option<(usize, u32, usize)> {
+        let routes = &self.config.routes;
+        let waits_for = |item: &Item| match item.status {
+            Status::Queued if routes[item.member] == Route::Host => Some(Lane::Host),
+            Status::Queued => Some(Lane::Worker),
+            Status::Decoded => Some(Lane::Host),
+            _ => None,
+        };
+        let queued = self.at.items.iter_mut().filter(|item| waits_for(item) == Some(lane));
         let item = queued.min_by_key(|item| (item.position, item.member))?;
-        item.status = Status::Running;
+        item.status = if item.status == Status::Decoded { Status::Finishing } else { Status::Running };
         Some((item.member, item.anchor, self.at.order[item.position]))
     }
 
@@ -151,24 +174,29 @@ impl<'a> Model<'a> {
         let bytes = self.config.bytes(member, anchor);
         let mut items = self.at.items.iter_mut();
         let item = items.find(|item| (item.member, item.anchor) == (member, anchor)).expect("it runs");
-        assert_eq!(item.status, Status::Running);
-        item.status = if ok { Status::Ready } else { Status::Failed };
+        let goes_on = self.config.routes[member] == Route::WorkerThenHost && item.status == Status::Running;
+        assert!(matches!(item.status, Status::Running | Status::Finishing));
+        item.status = match ok {
+            true if goes_on => Status::Decoded,
+            true => Status::Ready,
+            false => Status::Failed,
+        };
         if ok {
             self.at.sizes[member] = Some(bytes);
-            self.counts.decoded += 1;
+            self.counts.decoded += u64::from(item.status == Status::Ready);
         }
         self.settle();
     }
 
-    pub(super) fn complete_stale(&mut self, estimate: Option<u64>) {
-        let at = self.at.stale.iter().position(|e| *e == estimate).expect("it runs");
+    pub(super) fn complete_stale(&mut self, booking: Booking) {
+        let at = self.at.stale.iter().position(|b| *b == booking).expect("it runs");
         self.at.stale.remove(at);
         self.settle();
     }
 
     pub(super) fn take(&mut self, k: usize) -> Outcome {
         let statuses: Vec<_> = self.parts(k).into_iter().map(|(m, a)| (m, a, a.map(|a| self.status(m, a)))).collect();
-        if statuses.iter().any(|(.., s)| matches!(s, Some(Status::Queued | Status::Running))) {
+        if statuses.iter().any(|(.., s)| s.is_some_and(Status::is_pending)) {
             return Ok(None);
         }
         let failed = statuses.iter().find(|(.., s)| matches!(s, None | Some(Status::Failed)));
@@ -192,10 +220,13 @@ impl<'a> Model<'a> {
         Ok(Some(taken))
     }
 
+    /// The epochs whose files were asked for.
+    pub(super) fn fetches(&self) -> Vec<usize> {
+        self.at.fetched.iter().map(|&position| self.at.order[position]).collect()
+    }
+
     pub(super) fn is_ready(&self, k: usize) -> bool {
-        let pending = |(m, a): (usize, Option<u32>)| {
-            a.is_some_and(|a| matches!(self.status(m, a), Status::Queued | Status::Running))
-        };
+        let pending = |(m, a): (usize, Option<u32>)| a.is_some_and(|a| self.status(m, a).is_pending());
         self.check(k).is_ok() && !self.parts(k).into_iter().any(pending)
     }
 
@@ -212,22 +243,27 @@ impl<'a> Model<'a> {
         self.live().any(|p| self.slot_failed(p))
     }
 
-    /// Bytes of the samples that are ready.
-    pub(super) fn ready_bytes(&self) -> u64 {
-        let ready = self.at.items.iter().filter(|item| item.status == Status::Ready);
-        ready.map(|item| self.config.bytes(item.member, item.anchor)).sum()
+    /// Bytes of the samples that are decoded.
+    fn decoded_bytes(&self) -> u64 {
+        let decoded = [Status::Decoded, Status::Finishing, Status::Ready];
+        let items = self.at.items.iter().filter(|item| decoded.contains(&item.status));
+        let bytes: u64 = items.map(|item| self.config.bytes(item.member, item.anchor)).sum();
+        let stale = self.at.stale.iter().filter_map(|b| if let Booking::Held(bytes) = b { Some(bytes) } else { None });
+        bytes + stale.sum::<u64>()
     }
 
     /// Bytes held and in flight, if they are known.
     pub(super) fn held(&self) -> Option<u64> {
-        let mut held = self.ready_bytes();
+        let mut held = self.decoded_bytes();
         for item in &self.at.items {
             if matches!(item.status, Status::Queued | Status::Running) {
                 held += item.estimate?;
             }
         }
-        for estimate in &self.at.stale {
-            held += (*estimate)?;
+        for booking in &self.at.stale {
+            if let Booking::Estimate(estimate) = booking {
+                held += (*estimate)?;
+            }
         }
         Some(held)
     }
@@ -261,14 +297,17 @@ impl<'a> Model<'a> {
 
     fn give_up(&mut self) {
         for item in std::mem::take(&mut self.at.items) {
-            if item.status == Status::Running {
-                self.at.stale.push(item.estimate);
-                self.at.stale.sort();
+            match item.status {
+                Status::Running => self.at.stale.push(Booking::Estimate(item.estimate)),
+                Status::Finishing => self.at.stale.push(Booking::Held(self.config.bytes(item.member, item.anchor))),
+                _ => {}
             }
         }
+        self.at.stale.sort();
         self.at.order.clear();
         (self.at.next, self.at.admitted) = (0, 0);
         self.at.counted.clear();
+        self.at.fetched.clear();
     }
 
     /// Admits what may be admitted, counts what is finished, and gives up last taken samples that no longer fit.
@@ -289,6 +328,13 @@ impl<'a> Model<'a> {
             }
             self.at.admitted += 1;
         }
+        let behind = self.at.admitted..(self.at.admitted + self.config.fetch_ahead).min(self.at.order.len());
+        let plans = self.at.phase == Phase::Active && !self.a_live_slot_failed();
+        for position in behind.filter(|_| plans) {
+            if !self.at.fetched.contains(&position) {
+                self.at.fetched.push(position);
+            }
+        }
         for position in self.live() {
             let ready = |(m, a): (usize, Option<u32>)| a.is_some_and(|a| self.status(m, a) == Status::Ready);
             let parts = self.parts(self.at.order[position]);
@@ -299,7 +345,7 @@ impl<'a> Model<'a> {
                 self.counts.oversize += u64::from(self.config.limit.is_some_and(|limit| bytes > limit));
             }
         }
-        self.counts.peak = self.counts.peak.max(self.ready_bytes());
+        self.counts.peak = self.counts.peak.max(self.decoded_bytes());
         if let Some(limit) = self.config.limit {
             for (member, _) in self.spares() {
                 if self.held().is_none_or(|held| held + self.spare() > limit) {
