@@ -4,8 +4,11 @@ python make_seeds.py
 The seeds of `classic` and `hdf5` are written by the test `header_mutants` of rust/forcings, to the folder that
 FORCINGS_KEEP_MUTANT_FILES names. Files called `found-...` once ended a run.
 """
+import math
 import pathlib
+import random
 import struct
+import zlib
 
 import h5py
 
@@ -31,6 +34,34 @@ def blosc():
             seed("blosc", name, struct.pack("<H", length) + frame)
 
 
+def inflate():
+    """Two bare streams behind the room for each and the length of the first: stored, fixed and dynamic blocks."""
+    numbers = random.Random(7)
+    waves = [round(300 * math.sin(k / 90) + numbers.gauss(0, 1), 2) for k in range(450)]
+    planes = struct.pack("<450f", *waves)
+    kinds = {
+        "zeros": bytes(3000),
+        "planes": b"".join(planes[k::4] for k in range(4)),
+        "letters": bytes(numbers.choice(b"aaaaabbbcd ") for _ in range(1500)),
+        "noise": numbers.randbytes(700),
+        "periods": (b"abc" * 400 + b"0123456789" * 60)[:1700],
+    }
+
+    def stream(plain, level, strategy):
+        maker = zlib.compressobj(level, zlib.DEFLATED, -15, 8, strategy)
+        half = len(plain) // 2
+        return maker.compress(plain[:half]) + maker.flush(zlib.Z_FULL_FLUSH) + maker.compress(plain[half:]) + maker.flush()
+
+    ways = [(1, zlib.Z_DEFAULT_STRATEGY), (6, zlib.Z_DEFAULT_STRATEGY), (9, zlib.Z_FIXED), (6, zlib.Z_HUFFMAN_ONLY)]
+    for name, plain in kinds.items():
+        for level, strategy in ways:
+            first = stream(plain, level, strategy)
+            second = stream(plain[::-1], 10 - level, zlib.Z_DEFAULT_STRATEGY)
+            content = struct.pack("<HH", len(plain), len(first)) + first + second
+            if len(content) < 4000:
+                seed("inflate", f"{name}-{level}-{strategy}", content)
+
+
 def chunks(file, prefix):
     for name, dataset in file.items():
         if name.startswith(prefix) and not name.endswith("_plain"):
@@ -44,6 +75,7 @@ def chunks(file, prefix):
 
 def main():
     blosc()
+    inflate()
     with h5py.File(DATA / "filters.h5", "r") as file:
         for name, _, content in chunks(file, "lz4"):
             seed("lz4", name, content)

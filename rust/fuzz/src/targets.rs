@@ -15,7 +15,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const ALL: [Target; 10] = [
+pub const ALL: [Target; 11] = [
     Target { name: "classic", run: files::read, words: files::CLASSIC },
     Target { name: "hdf5", run: files::read, words: files::HDF5 },
     Target { name: "selection", run: texts::selection, words: texts::SELECTION },
@@ -23,6 +23,7 @@ pub const ALL: [Target; 10] = [
     Target { name: "cf_time", run: texts::cf_time, words: texts::CF_TIME },
     Target { name: "zarr", run: texts::zarr, words: texts::ZARR },
     Target { name: "blosc", run: filters::blosc, words: &[] },
+    Target { name: "inflate", run: filters::inflate, words: &[] },
     Target { name: "lz4", run: filters::lz4, words: &[] },
     Target { name: "szip", run: filters::szip, words: &[] },
     Target { name: "scale_offset", run: filters::scale_offset, words: &[] },

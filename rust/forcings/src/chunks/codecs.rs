@@ -1,6 +1,7 @@
 //! The general compressors behind one face: whole blocks from slice to slice, never past the end of the target. Knows
 //! their streams, not the frames of HDF5 or Blosc around them.
 
+use super::inflate::{Fault, Frame, Inflater, Job};
 use libdeflater::{DecompressionError, Decompressor};
 use std::fmt;
 
@@ -33,6 +34,8 @@ impl fmt::Display for CodecError {
 /// The state of the decoders, reused from block to block.
 pub(crate) struct Codecs {
     zlib: Decompressor,
+    /// For two streams at once; made for the first two.
+    inflater: Option<Inflater>,
     zstd: Option<zstd::bulk::Decompressor<'static>>,
     /// Room for a block whose bytes are still to be reordered.
     pub(super) block: Vec<u8>,
@@ -41,27 +44,26 @@ pub(crate) struct Codecs {
 impl Codecs {
     /// Decoders that have read nothing yet.
     pub(crate) fn new() -> Self {
-        Codecs { zlib: Decompressor::new(), zstd: None, block: Vec::new() }
+        Codecs { zlib: Decompressor::new(), inflater: None, zstd: None, block: Vec::new() }
     }
 
     /// A zlib stream; returns the bytes that it holds.
     pub(crate) fn zlib(&mut self, from: &[u8], to: &mut [u8]) -> Decoded<usize> {
-        self.zlib.zlib_decompress(from, to).map_err(|e| match e {
-            DecompressionError::InsufficientSpace => {
-                CodecError::damaged(format!("it inflates to more than the {} bytes that are expected", to.len()))
-            }
-            DecompressionError::BadData => CodecError::damaged("its DEFLATE stream is damaged"),
-        })
+        let found = self.zlib.zlib_decompress(from, to);
+        found.map_err(|e| inflate_error(Frame::Zlib, fault(e), to.len()))
     }
 
     /// A gzip member; returns the bytes that it holds.
     pub(crate) fn gzip(&mut self, from: &[u8], to: &mut [u8]) -> Decoded<usize> {
-        self.zlib.gzip_decompress(from, to).map_err(|e| match e {
-            DecompressionError::InsufficientSpace => {
-                CodecError::damaged(format!("it inflates to more than the {} bytes that are expected", to.len()))
-            }
-            DecompressionError::BadData => CodecError::damaged("its gzip stream is damaged"),
-        })
+        let found = self.zlib.gzip_decompress(from, to);
+        found.map_err(|e| inflate_error(Frame::Gzip, fault(e), to.len()))
+    }
+
+    /// Two streams of zlib or gzip, decoded at once; for each the bytes that it holds.
+    pub(crate) fn inflate_pair(&mut self, frame: Frame, jobs: [Job; 2]) -> [Decoded<usize>; 2] {
+        let [a, b] = jobs.each_ref().map(|job| job.to.len());
+        let [found_a, found_b] = self.inflater.get_or_insert_with(Inflater::new).pair(frame, jobs);
+        [(found_a, a), (found_b, b)].map(|(found, len)| found.map_err(|fault| inflate_error(frame, fault, len)))
     }
 
     /// Zstandard frames; returns the bytes that they hold.
@@ -89,6 +91,24 @@ impl Codecs {
         snap::raw::Decoder::new()
             .decompress(from, to)
             .map_err(|e| CodecError::damaged(format!("its Snappy block is damaged or too long: {e}")))
+    }
+}
+
+fn fault(error: DecompressionError) -> Fault {
+    match error {
+        DecompressionError::InsufficientSpace => Fault::TooLong,
+        DecompressionError::BadData => Fault::Damaged,
+    }
+}
+
+/// What is wrong with a stream that should fill `len` bytes.
+fn inflate_error(frame: Frame, fault: Fault, len: usize) -> CodecError {
+    match (fault, frame) {
+        (Fault::TooLong, _) => {
+            CodecError::damaged(format!("it inflates to more than the {len} bytes that are expected"))
+        }
+        (Fault::Damaged, Frame::Zlib) => CodecError::damaged("its DEFLATE stream is damaged"),
+        (Fault::Damaged, Frame::Gzip) => CodecError::damaged("its gzip stream is damaged"),
     }
 }
 

@@ -1,6 +1,10 @@
 //! From a stored chunk to its elements: the filter pipeline of HDF5, undone. Owns the buffers that this needs; knows
 //! nothing of where chunks lie or what their cells mean.
 
+mod pair;
+
+pub use pair::{fetch_pair, ChunkFetch};
+
 use super::codecs::{room, CodecError, Codecs};
 use super::pipeline::{check_pipeline, is_active, most_below, Below};
 use super::shuffle::unshuffle;
@@ -129,12 +133,7 @@ pub fn fetch_chunk(
     site: &ChunkSite,
 ) -> Result<()> {
     let ChunkEntry { offset, size, filter_mask } = entry;
-    if offset.checked_add(size.into()).is_none_or(|end| end > source.len()) {
-        return Err(site.damaged(format_args!(
-            "{size} bytes at offset {offset} lie beyond the end of the file ({} bytes)",
-            source.len()
-        )));
-    }
+    check_place(source, entry, site)?;
     if !is_filtered(filters, filter_mask) {
         if size as usize != out.len() {
             return Err(site.damaged(format_args!("{size} bytes are stored, {} are expected", out.len())));
@@ -148,6 +147,18 @@ pub fn fetch_chunk(
     });
     scratch.raw = raw;
     result
+}
+
+/// Refuses a chunk that does not lie within its file.
+fn check_place(source: &dyn ByteSource, entry: ChunkEntry, site: &ChunkSite) -> Result<()> {
+    let ChunkEntry { offset, size, .. } = entry;
+    if offset.checked_add(size.into()).is_none_or(|end| end > source.len()) {
+        return Err(site.damaged(format_args!(
+            "{size} bytes at offset {offset} lie beyond the end of the file ({} bytes)",
+            source.len()
+        )));
+    }
+    Ok(())
 }
 
 /// Undoes `filters`, last first, without those that `mask` says were skipped. `out` is as long as the chunk in memory.
@@ -183,17 +194,7 @@ pub fn decode_chunk(
             _ => {}
         }
         let last = !is_filtered(&filters[..i], mask);
-        // A shuffle keeps the length; what lies below another step is as long as the chunk in memory and the steps between.
-        let Below { most, exact } = match filter {
-            Filter::Shuffle(_) => Below { most: len, exact: true },
-            _ => most_below(filters, mask, i, out.len()),
-        };
-        if last && most != out.len() {
-            return Err(site.damaged(format_args!("{most} bytes are stored, {} are expected", out.len())));
-        }
-        if exact && filter.max_expansion().is_some_and(|times| most as u64 > times.saturating_mul(len as u64)) {
-            return Err(site.damaged(format_args!("{len} stored bytes cannot expand to {most}")));
-        }
+        let Below { most, exact } = checked_below(filters, mask, i, len, out.len(), site)?;
         let target = if last { &mut *out } else { grown(spare, most, site)? };
         len = undo(filter, from, target, codecs).map_err(|e| match e {
             CodecError::Damaged(detail) => site.damaged(detail),
@@ -218,6 +219,32 @@ pub fn decode_chunk(
     }
     out.copy_from_slice(&from[..len]);
     Ok(())
+}
+
+/// What lies below the step `index` of a chunk of `out` bytes in memory, of which `len` bytes are left above it. Refuses
+/// what the step cannot make of them.
+fn checked_below(
+    filters: &[Filter],
+    mask: u32,
+    index: usize,
+    len: usize,
+    out: usize,
+    site: &ChunkSite,
+) -> Result<Below> {
+    let filter = &filters[index];
+    // A shuffle keeps the length; what lies below another step is as long as the chunk in memory and the steps between.
+    let below = match filter {
+        Filter::Shuffle(_) => Below { most: len, exact: true },
+        _ => most_below(filters, mask, index, out),
+    };
+    let Below { most, exact } = below;
+    if !is_filtered(&filters[..index], mask) && most != out {
+        return Err(site.damaged(format_args!("{most} bytes are stored, {out} are expected")));
+    }
+    if exact && filter.max_expansion().is_some_and(|times| most as u64 > times.saturating_mul(len as u64)) {
+        return Err(site.damaged(format_args!("{len} stored bytes cannot expand to {most}")));
+    }
+    Ok(below)
 }
 
 /// Undoes one step that moves bytes; returns how many bytes of `to` it filled.

@@ -7,6 +7,7 @@ pub(crate) mod codecs;
 mod encode;
 mod filters;
 mod geometry;
+mod inflate;
 mod layout;
 mod lz4;
 mod output;
@@ -21,7 +22,9 @@ mod zlib;
 
 pub use axis::AxisRead;
 pub use encode::{encode_chunk, EncodeFilter};
-pub use filters::{check_expansion, decode_chunk, fetch_chunk, is_filtered, ChunkSite, Scratch};
+pub use filters::{
+    check_expansion, decode_chunk, fetch_chunk, fetch_pair, is_filtered, ChunkFetch, ChunkSite, Scratch,
+};
 pub use layout::{ChunkEntry, ChunkTable, Filter, Layout};
 pub use output::{Fresh, Target};
 pub use pipeline::{LARGEST_EXPANSION, MAX_EXPANSION};

@@ -1,6 +1,9 @@
 //! Chunks behind each filter. The first two bytes of an input are the length in memory, but for parameters of the filter.
 
-use forcings::chunks::{decode_chunk, ChunkSite, Filter, ScaleOffset, Scratch};
+use forcings::chunks::{
+    decode_chunk, fetch_pair, ChunkEntry, ChunkFetch, ChunkSite, Filter, MemorySource, ScaleOffset, Scratch,
+};
+use libdeflater::{adler32, DecompressionError, Decompressor};
 use std::path::Path;
 
 pub(super) fn blosc(bytes: &[u8]) -> String {
@@ -9,6 +12,57 @@ pub(super) fn blosc(bytes: &[u8]) -> String {
 
 pub(super) fn lz4(bytes: &[u8]) -> String {
     decode(Filter::Lz4, bytes)
+}
+
+/// Two bare DEFLATE streams, the first one's length in two bytes more. Decoded at once they must give what libdeflate makes
+/// of each. They get the checksums of that, or mutants would only ever have wrong ones.
+pub(super) fn inflate(bytes: &[u8]) -> String {
+    let Some(([low, high, first_low, first_high], streams)) = bytes.split_first_chunk::<4>() else {
+        return "too short".into();
+    };
+    let room = usize::from(u16::from_le_bytes([*low, *high]));
+    let first = usize::from(u16::from_le_bytes([*first_low, *first_high])).min(streams.len());
+    let (wanted, framed): (Vec<_>, Vec<_>) =
+        [&streams[..first], &streams[first..]].into_iter().map(|stream| framed(stream, room)).unzip();
+    let source = MemorySource::new("input", framed.concat());
+    let mut parts = [(); 2].map(|()| (vec![0; room], Scratch::new()));
+    let mut fetches = framed.iter().zip(&mut parts).scan(0, |offset, (stream, (out, scratch))| {
+        let entry = ChunkEntry { offset: *offset, size: stream.len() as u32, filter_mask: 0 };
+        *offset += stream.len() as u64;
+        let site = ChunkSite { path: Path::new("input"), what: "x", chunk: 0 };
+        Some(ChunkFetch { source: &source, entry, filters: &[Filter::Deflate], out, scratch, site })
+    });
+    let found = fetch_pair([(); 2].map(|()| fetches.next().expect("there are two")));
+    drop(fetches);
+    let ending =
+        |(found, (wanted, (out, _))): (forcings::Result<()>, (&Wanted, &(Vec<u8>, Scratch)))| match (found, wanted) {
+            (Ok(()), Ok(wanted)) => {
+                assert_eq!(out, wanted);
+                "read"
+            }
+            (Ok(()), Err(_)) => panic!("libdeflate refuses it"),
+            (Err(e), Ok(wanted)) => {
+                let expands = e.to_string().contains("cannot expand");
+                assert!(wanted.len() < room || expands, "libdeflate reads it: {e}");
+                "of another length"
+            }
+            (Err(_), Err(_)) => "refused",
+        };
+    found.into_iter().zip(wanted.iter().zip(&parts)).map(ending).collect::<Vec<_>>().join(";")
+}
+
+/// What libdeflate makes of a stream.
+type Wanted = Result<Vec<u8>, DecompressionError>;
+
+/// What a stream holds, and the stream in a frame of zlib that vouches for it.
+fn framed(stream: &[u8], room: usize) -> (Wanted, Vec<u8>) {
+    let mut plain = vec![0; room];
+    let wanted = Decompressor::new().deflate_decompress(stream, &mut plain).map(|len| {
+        plain.truncate(len);
+        plain
+    });
+    let sum = adler32(wanted.as_deref().unwrap_or(&[]));
+    (wanted, [&[0x78, 0x01], stream, &sum.to_be_bytes()].concat())
 }
 
 /// Five bytes more: options, pixels in a block, bits of a pixel; pixels in a scanline take two.
