@@ -54,15 +54,16 @@ pub(super) fn inflate(bytes: &[u8]) -> String {
 /// What libdeflate makes of a stream.
 type Wanted = Result<Vec<u8>, DecompressionError>;
 
-/// What a stream holds, and the stream in a frame of zlib that vouches for it.
+/// What libdeflate makes of a stream in a frame of zlib, and that: the frame vouches for what the stream holds.
 fn framed(stream: &[u8], room: usize) -> (Wanted, Vec<u8>) {
-    let mut plain = vec![0; room];
-    let wanted = Decompressor::new().deflate_decompress(stream, &mut plain).map(|len| {
+    let (mut decoder, mut plain) = (Decompressor::new(), vec![0; room]);
+    let len = decoder.deflate_decompress(stream, &mut plain).unwrap_or(0);
+    let framed = [&[0x78, 0x01], stream, &adler32(&plain[..len]).to_be_bytes()].concat();
+    let wanted = decoder.zlib_decompress(&framed, &mut plain).map(|len| {
         plain.truncate(len);
         plain
     });
-    let sum = adler32(wanted.as_deref().unwrap_or(&[]));
-    (wanted, [&[0x78, 0x01], stream, &sum.to_be_bytes()].concat())
+    (wanted, framed)
 }
 
 /// Five bytes more: options, pixels in a block, bits of a pixel; pixels in a scanline take two.

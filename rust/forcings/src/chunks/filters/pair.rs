@@ -37,7 +37,7 @@ struct Stream {
     stage: Option<Vec<u8>>,
 }
 
-/// Fetches two chunks, each as [`fetch_chunk`] does; its outcome does not depend on the other one.
+/// Fetches two chunks, each as [`fetch_chunk`] does; the outcome of one does not depend on the other.
 pub fn fetch_pair(fetches: [ChunkFetch; 2]) -> [Result<()>; 2] {
     let [mut a, mut b] = fetches;
     if !a.is_deflated() || !b.is_deflated() {
@@ -55,8 +55,11 @@ pub fn fetch_pair(fetches: [ChunkFetch; 2]) -> [Result<()>; 2] {
 }
 
 impl ChunkFetch<'_> {
-    /// Fetches it alone.
-    fn fetch(self) -> Result<()> {
+    /// Fetches it alone, as [`fetch_chunk`].
+    ///
+    /// # Errors
+    /// Those of [`fetch_chunk`].
+    pub fn fetch(self) -> Result<()> {
         let ChunkFetch { source, entry, filters, out, scratch, site } = self;
         fetch_chunk(source, entry, filters, out, scratch, &site)
     }

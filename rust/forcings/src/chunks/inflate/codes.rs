@@ -43,9 +43,9 @@ impl Code {
         self.counts[0] = 0;
         let (mut word, mut used) = (0u32, 0u16);
         let mut next = [0u16; LONGEST + 1];
-        for length in 1..=LONGEST {
+        for (length, next) in next.iter_mut().enumerate().skip(1) {
             word <<= 1;
-            next[length] = used;
+            *next = used;
             self.offsets[length] = i32::from(used) - word as i32;
             word += u32::from(self.counts[length]);
             used += self.counts[length];

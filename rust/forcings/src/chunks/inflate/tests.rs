@@ -262,7 +262,7 @@ fn codes_of_one_word_or_none_stand_for_their_symbol() {
         (symbols[65], symbols[256], symbols[257]) = (1, 2, 2);
         let mut writer = Writer::head(&symbols, &distances);
         // "AA", "A" and three more from one or two bytes before, the end.
-        writer.put(0b01_1_11_0_0, 7);
+        writer.put(0b011_1100, 7);
         let raw = writer.bytes.clone();
         for room in [0, 4, 5, 6, 100] {
             let stream = with_checksum(&raw, room);
