@@ -1,13 +1,12 @@
 //! Serving one block of a read: its selected elements, from wherever it lies to their places in the output.
 
-use super::chunk::Fetch;
 use super::worker::Room;
 use super::{Job, ReadStats};
 use crate::chunks::axis::{Run, Touched};
 use crate::chunks::filters::{check_expansion, grown};
 use crate::chunks::geometry::{Place, Subject};
 use crate::chunks::shuffle::unshuffle_part;
-use crate::chunks::{ChunkEntry, ChunkSite, Filter};
+use crate::chunks::{ChunkEntry, ChunkFetch, ChunkSite, Filter};
 use crate::Result;
 
 /// A read is charged as many bytes; so many may be read in vain to save one.
@@ -24,7 +23,7 @@ const STRIP_BYTES: usize = 8 << 10;
 
 /// A block whose chunk has to be fetched before it can be served.
 pub(super) struct Begun<'a> {
-    pub(super) fetch: Fetch<'a>,
+    pub(super) fetch: ChunkFetch<'a>,
     pub(super) then: Then,
 }
 
@@ -69,7 +68,7 @@ impl<T: Copy + Default + Send + Sync> Job<'_, T> {
                 stats.chunks_inflated += 1;
                 stats.bytes_read += u64::from(entry.size);
                 if let Some(out) = self.whole_block(&touched) {
-                    let fetch = Fetch { source, entry, filters, out, scratch, site };
+                    let fetch = ChunkFetch { source, entry, filters, out, scratch, site };
                     return Ok(Some(Begun { fetch, then: Then::Done }));
                 }
                 check_expansion(entry, filters, self.blocks.bytes, &site)?;
@@ -78,7 +77,7 @@ impl<T: Copy + Default + Send + Sync> Job<'_, T> {
                     Some((entry, filters)) => (Then::ScatterPlanes, entry, filters),
                     None => (Then::Scatter, entry, filters),
                 };
-                let fetch = Fetch { source, entry, filters, out, scratch, site };
+                let fetch = ChunkFetch { source, entry, filters, out, scratch, site };
                 return Ok(Some(Begun { fetch, then }));
             }
         }
