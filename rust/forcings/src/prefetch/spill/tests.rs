@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
 
-/// Bytes in memory, of which there are only so many, and which cannot be read while told so.
+/// Bytes in memory, which cannot be read or written while told so.
 #[derive(Default)]
 struct Memory {
     bytes: Mutex<Vec<u8>>,
-    room: usize,
+    unwritable: AtomicBool,
     unreadable: AtomicBool,
     reads: AtomicUsize,
 }
@@ -18,7 +18,7 @@ struct Memory {
 impl Medium for Memory {
     fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         let (begin, end) = (at as usize, at as usize + bytes.len());
-        if end > self.room {
+        if self.unwritable.load(SeqCst) {
             return Err(io::Error::from(io::ErrorKind::StorageFull));
         }
         let mut all = self.bytes.lock();
@@ -38,9 +38,9 @@ impl Medium for Memory {
     }
 }
 
-/// A spill in memory with so much room.
-fn in_memory(room: usize, max_bytes: u64) -> (Spill, Arc<Memory>) {
-    let memory = Arc::new(Memory { room, ..Memory::default() });
+/// A spill in memory.
+fn in_memory(max_bytes: u64) -> (Spill, Arc<Memory>) {
+    let memory = Arc::new(Memory::default());
     (Spill::on(memory.clone(), Path::new("/scratch"), max_bytes), memory)
 }
 
@@ -127,7 +127,7 @@ proptest! {
         sample in datasets(),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
     ) {
-        let (spill, memory) = in_memory(usize::MAX, u64::MAX);
+        let (spill, memory) = in_memory(u64::MAX);
         spill.keep(key(0.0), &sample);
         let mut bytes = memory.bytes.lock();
         for (at, byte) in damage.iter().filter(|_| !bytes.is_empty()).collect::<Vec<_>>() {
@@ -166,7 +166,7 @@ fn fields_and_strings_of_many_blocks() {
 
 #[test]
 fn what_does_not_fit_is_not_kept() {
-    let (spill, _) = in_memory(usize::MAX, 100);
+    let (spill, _) = in_memory(100);
     for anchor in 0..4 {
         spill.keep(key(f64::from(anchor)), &of(Values::F64(vec![1.0; 5])));
     }
@@ -181,21 +181,21 @@ fn what_does_not_fit_is_not_kept() {
 
 #[test]
 fn a_failing_write_stops_the_spilling_and_keeps_what_is_there() {
-    let (spill, _) = in_memory(50, u64::MAX);
-    for anchor in 0..3 {
-        spill.keep(key(f64::from(anchor)), &of(Values::F64(vec![f64::from(anchor); 5])));
+    let (spill, memory) = in_memory(u64::MAX);
+    for (anchor, unwritable) in [(0.0, false), (1.0, true), (2.0, false)] {
+        memory.unwritable.store(unwritable, SeqCst);
+        spill.keep(key(anchor), &of(Values::F64(vec![anchor; 5])));
     }
-    spill.keep(key(3.0), &of(Values::Bool(vec![1])));
     assert_eq!(spill.counts().spilled, 1);
     let error = spill.error().unwrap();
     assert!(error.contains("/scratch") && error.contains("nothing more is spilled"), "{error}");
     assert!(same(&spill.restore(key(0.0)).unwrap(), &of(Values::F64(vec![0.0; 5]))));
-    assert!([1.0, 2.0, 3.0].into_iter().all(|anchor| spill.restore(key(anchor)).is_none()));
+    assert!([1.0, 2.0].into_iter().all(|anchor| spill.restore(key(anchor)).is_none()));
 }
 
 #[test]
 fn a_sample_that_cannot_be_read_is_not_tried_again() {
-    let (spill, memory) = in_memory(usize::MAX, u64::MAX);
+    let (spill, memory) = in_memory(u64::MAX);
     for anchor in [0.0, 1.0] {
         spill.keep(key(anchor), &of(Values::I64(vec![3])));
     }
@@ -213,7 +213,7 @@ fn a_sample_that_cannot_be_read_is_not_tried_again() {
 
 #[test]
 fn samples_are_told_apart_by_member_and_anchor_and_written_once() {
-    let (spill, _) = in_memory(usize::MAX, u64::MAX);
+    let (spill, _) = in_memory(u64::MAX);
     spill.keep(Key::new(0, -0.0), &of(Values::I64(vec![1])));
     spill.keep(Key::new(0, 0.0), &of(Values::I64(vec![2])));
     spill.keep(Key::new(1, 0.0), &of(Values::I64(vec![3])));
@@ -250,7 +250,7 @@ fn many_threads_at_once() {
 
 #[test]
 fn a_closed_one_holds_nothing() {
-    let (spill, memory) = in_memory(usize::MAX, u64::MAX);
+    let (spill, memory) = in_memory(u64::MAX);
     spill.keep(key(0.0), &of(Values::I64(vec![1])));
     spill.close();
     assert_eq!(Arc::strong_count(&memory), 1, "the file is given back");
@@ -261,7 +261,7 @@ fn a_closed_one_holds_nothing() {
 
 #[test]
 fn samples_that_look_alike_share_what_is_kept_in_memory() {
-    let (spill, _) = in_memory(usize::MAX, u64::MAX);
+    let (spill, _) = in_memory(u64::MAX);
     let with = |missing: f64| {
         let mut sample = of(Values::I64(vec![1]));
         let value = AttributeValue::Floats(vec![missing]);

@@ -80,6 +80,13 @@ fn row_115_one_byte_runs_each_epoch_alone() {
 }
 
 #[test]
+fn no_more_is_admitted_than_the_depth() {
+    let mut schedule = one_member(6, 2, None);
+    schedule.start((0..6).collect());
+    assert_eq!((jobs(&mut schedule).len(), schedule.slots.len()), (2, 2));
+}
+
+#[test]
 fn jobs_go_out_by_position_then_member() {
     let table = vec![vec![Some(0), Some(0), Some(1)], vec![Some(0), Some(1), Some(2)]];
     let mut schedule: Plain = Schedule::new(table, Depth::fixed(3), None);
@@ -251,4 +258,8 @@ fn nothing_is_fetched_behind_a_failure() {
     fail(&mut schedule, job);
     assert!(schedule.take(1).is_err());
     assert!(!schedule.has_fetches());
+    let gap = vec![vec![Some(0), None, Some(1)]];
+    let mut schedule = Plain::new(gap, Depth::fixed(2), None).with_fetch_ahead(1);
+    schedule.start(vec![0, 1, 2]);
+    assert!(!schedule.has_fetches(), "an epoch without an anchor has failed when it is admitted");
 }
