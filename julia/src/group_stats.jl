@@ -15,6 +15,10 @@ struct GroupStats
     oversize_epochs::Int
     overlap::Bool
     depth::Int
+    samples_spilled::Int
+    samples_restored::Int
+    spilled_bytes::Int
+    spill_error::Union{String, Nothing}
     workers::Int
 end
 
@@ -28,6 +32,8 @@ What the group counted since it was made:
 - `epochs_decoded`, `samples_decoded`, `samples_reused`
 - `overlap`: whether decoding runs beside the consumer
 - `depth`: how many epochs are held ahead at present; `workers`: the native threads
+- `samples_spilled`: those written to the `spill` folder, of `spilled_bytes`; `samples_restored`: those read back instead of
+  decoded, which count as decoded too; `spill_error`: what stopped the writing, or `nothing`
 
 It prints with a sentence that says whether you waited, and what to change if so.
 """
@@ -35,7 +41,7 @@ function stats(g::PrefetchGroup)
     table = Ref{Ptr{Cvoid}}(C_NULL)
     check(forcings_group_stats(g, table))
     return with_tables(table) do t
-        counted(name) = t[name][1]
+        counted(name) = t[name][1] === missing ? nothing : t[name][1]
         names = fieldnames(GroupStats)[1:(end - 1)]
         GroupStats(map(counted, names)..., g.inline ? 0 : g.workers)
     end
@@ -78,10 +84,17 @@ function Base.show(io::IO, ::MIME"text/plain", s::GroupStats)
     print(io, "GroupStats: ", advice(s))
     for name in fieldnames(GroupStats)
         value = getfield(s, name)
-        shown = name in (:waited_s, :decode_s) ? seconds_text(value) : name === :peak_bytes ? bytes_text(value) : value
-        print(io, "\n  ", rpad(name, 16), shown)
+        # Of spilling only what there is.
+        occursin("spill", String(name)) && value in (0, nothing) && continue
+        name === :samples_restored && value == 0 && continue
+        print(io, "\n  ", rpad(name, 16), stat_text(name, value))
     end
     return nothing
+end
+
+function stat_text(name, value)
+    name in (:waited_s, :decode_s) && return seconds_text(value)
+    return name in (:peak_bytes, :spilled_bytes) ? bytes_text(value) : string(value)
 end
 
 bytes_text(n) = Base.format_bytes(n)

@@ -22,6 +22,9 @@ epochs: epoch `k` begins at `boundaries(group)[k]`.
 - `clip`: `(t0, tf)` keeps to the epochs between two times. The first boundary is then `t0`, unless the members begin later
 - `inline`: decode inside [`take!`](@ref take!(::PrefetchGroup, ::Integer)), without threads. That is so if Julia has one
   thread, unless you say `false`: workers decode beside a single Julia thread, too
+- `spill`, `spill_bytes`: a folder, and how many bytes may be written there. Decoded samples go to a temporary file in it, and
+  a later sweep, such as the adjoint's way back, reads them from there instead of decoding them, with the same bits. When no
+  more fits, the others are decoded again. The file is gone with the group, and is not for members of a type of your own
 - `trace`: record what is decoded, waited for and taken when, for [`Forcings.trace`](@ref)
 
 [`start!`](@ref) declares the order, [`take!`](@ref take!(::PrefetchGroup, ::Integer)) delivers the next epoch,
@@ -29,7 +32,7 @@ epochs: epoch `k` begins at `boundaries(group)[k]`.
 when `f(group)` returns or throws.
 
 Throws `Forcings.InvalidParameterError` without members, for one without refresh times, for members of different calendars,
-and for options that make no sense; `Forcings.SelectionError` for windows that cannot be bound to a member.
+and for options that make no sense; `Forcings.IoError` for a folder that cannot be written to; `Forcings.SelectionError` for windows that cannot be bound to a member.
 
 ```julia
 file = joinpath(pkgdir(Forcings), "test", "data", "winds.nc")
@@ -79,6 +82,8 @@ function PrefetchGroup(
     clip::Union{Tuple, Nothing} = nothing,
     inline::Bool = Threads.nthreads() == 1,
     trace::Bool = false,
+    spill::Union{AbstractString, Nothing} = nothing,
+    spill_bytes::Union{Integer, Nothing} = nothing,
 )
     check_depth(depth, max_bytes)
     max_bytes === nothing || max_bytes >= 0 || throw(invalid("max_bytes is $max_bytes; give a size, or nothing"))
@@ -87,6 +92,7 @@ function PrefetchGroup(
         fetch_ahead >= 0 ||
         throw(invalid("fetch_ahead is $fetch_ahead; give a number of epochs"))
     clip === nothing || length(clip) == 2 || throw(invalid("clip is (t0, tf), two times, not $(repr(clip))"))
+    spill_options = check_spill(spill, spill_bytes)
     span = clip === nothing ? nothing : map(time_number, clip)
     selections = windows === nothing ? nothing : [window_object(w) for w in windows]
     list = members_of(members, windows, span)
@@ -103,6 +109,7 @@ function PrefetchGroup(
             windows = selections,
             clip = span,
             trace = trace,
+            spill = spill_options,
             finish_on_host = transform !== nothing,
         ))
         handles = UInt64[member.handle for member in list]
@@ -128,6 +135,14 @@ function check_depth(depth, max_bytes)
         throw(invalid("depth is $depth; a prefetch group holds at least 1 epoch ahead"))
     end
     return nothing
+end
+
+function check_spill(folder, bytes)
+    (folder === nothing) == (bytes === nothing) ||
+        throw(invalid("spill is a folder, and spill_bytes what may be written there; give both or none"))
+    folder === nothing && return nothing
+    bytes >= 0 || throw(invalid("spill_bytes is $bytes; give a size"))
+    return (folder = abspath(folder), bytes = bytes)
 end
 
 PrefetchGroup(f::Function, members::AbstractDict; options...) = with_closed(f, PrefetchGroup(members; options...))

@@ -119,3 +119,45 @@ end
 @testset "nothing is left" begin
     @test nothing_left()
 end
+
+@testset "a spill is read back with the same bits, and says so" begin
+    mktempdir() do folder
+        plain = Dict(k => sample_at(Provider(WINDS), t) for (k, t) in enumerate(refresh_times(Provider(WINDS))))
+        for inline in (false, true), windows in (nothing, [DimWindow("lat" => (0, 2)), DimWindow("lon" => [1, 0])])
+            PrefetchGroup(
+                Dict("winds" => Provider(WINDS));
+                spill = folder,
+                spill_bytes = 10^6,
+                windows = windows,
+                inline = inline,
+            ) do group
+                for (order, entries) in ((:forward, 1:12), (:reverse, 12:-1:1))
+                    start!(group, order)
+                    for k in entries
+                        data = take!(group, k)["winds"].data
+                        windows === nothing || (data = data[1])
+                        expected = plain[k]["uwnd"]
+                        @test isequal(data["uwnd"], windows === nothing ? expected : expected[:, 1:2])
+                    end
+                end
+                counted = stats(group)
+                @test counted.samples_spilled == 12
+                @test counted.samples_restored == 11 # the last one was still there
+                @test counted.spill_error === nothing
+                @test occursin("samples_restored 11", sprint(show, MIME("text/plain"), counted))
+                @test isempty(readdir(folder))
+            end
+        end
+        group = PrefetchGroup(Dict("winds" => Provider(WINDS)); spill = folder, spill_bytes = 0)
+        start!(group, :forward)
+        take!(group, 1)
+        @test stats(group).samples_spilled == 0
+        @test !occursin("spill", sprint(show, MIME("text/plain"), stats(group)))
+        close(group)
+        open_group(; options...) = PrefetchGroup(Dict("winds" => Provider(WINDS)); options...)
+        @test refuses(() -> open_group(spill = folder), Forcings.InvalidParameterError, "spill_bytes")
+        @test refuses(() -> open_group(spill_bytes = 1), Forcings.InvalidParameterError, "spill_bytes")
+        @test refuses(() -> open_group(spill = folder, spill_bytes = -1), Forcings.InvalidParameterError, "-1")
+        @test refuses(() -> open_group(spill = joinpath(folder, "none"), spill_bytes = 1), Forcings.IoError, "none")
+    end
+end

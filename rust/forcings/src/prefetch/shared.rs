@@ -110,10 +110,9 @@ impl<T> Shared<T> {
         // Taken apart under the lock, so that no count of references is too high when others look; freed outside.
         let trash: Vec<T> = state.schedule.take_trash().into_iter().filter_map(Arc::into_inner).collect();
         let schedule = &state.schedule;
-        let closed = schedule.is_closed();
-        let for_workers = schedule.has_jobs(Lane::Worker) || closed;
+        let for_workers = schedule.has_jobs(Lane::Worker) || schedule.is_closed();
         let for_host = schedule.has_jobs(Lane::Host);
-        if schedule.has_fetches() || closed {
+        if schedule.has_fetches() || schedule.is_closed() {
             self.fetch.notify_all();
         }
         if for_host || schedule.is_over() {
@@ -136,14 +135,26 @@ impl<T> Shared<T> {
         }
     }
 
+    /// Wakes whoever has something to do, on whichever lane.
+    fn notify_servers(&self, state: &State<T>) {
+        if state.schedule.has_jobs(Lane::Worker) {
+            self.work.notify_all();
+        }
+        if state.schedule.has_jobs(Lane::Host) {
+            self.host.notify_all();
+        }
+        if state.schedule.has_fetches() {
+            self.fetch.notify_all();
+        }
+    }
+
     /// Takes epoch `k` if it is finished and releases the lock; gives the lock back if it is not.
     pub(super) fn take<'a>(&self, mut state: MutexGuard<'a, State<T>>, k: usize) -> Taking<'a, T> {
         let begin = Instant::now();
         match state.schedule.take(k) {
             Ok(None) => {
-                if state.schedule.has_jobs(Lane::Worker) {
-                    self.work.notify_all();
-                }
+                // The depth may have grown. The consumer needs no waker: it looks again before it waits.
+                self.notify_servers(&state);
                 Taking::Pending(state)
             }
             Ok(Some(taken)) => {
