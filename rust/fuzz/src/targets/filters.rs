@@ -34,21 +34,25 @@ pub(super) fn inflate(bytes: &[u8]) -> String {
     });
     let found = fetch_pair([(); 2].map(|()| fetches.next().expect("there are two")));
     drop(fetches);
-    let ending =
-        |(found, (wanted, (out, _))): (forcings::Result<()>, (&Wanted, &(Vec<u8>, Scratch)))| match (found, wanted) {
-            (Ok(()), Ok(wanted)) => {
-                assert_eq!(out, wanted);
-                "read"
-            }
-            (Ok(()), Err(_)) => panic!("libdeflate refuses it"),
-            (Err(e), Ok(wanted)) => {
-                let expands = e.to_string().contains("cannot expand");
-                assert!(wanted.len() < room || expands, "libdeflate reads it: {e}");
-                "of another length"
-            }
-            (Err(_), Err(_)) => "refused",
-        };
-    found.into_iter().zip(wanted.iter().zip(&parts)).map(ending).collect::<Vec<_>>().join(";")
+    let outcomes = found.into_iter().zip(&wanted).zip(&parts);
+    outcomes.map(|((found, wanted), (out, _))| agreed(found, wanted, out)).collect::<Vec<_>>().join(";")
+}
+
+/// How the decoding of a stream to `out` ended, which must be as with libdeflate.
+fn agreed(found: forcings::Result<()>, wanted: &Wanted, out: &[u8]) -> &'static str {
+    match (found, wanted) {
+        (Ok(()), Ok(wanted)) => {
+            assert_eq!(out, wanted);
+            "read"
+        }
+        (Ok(()), Err(_)) => panic!("libdeflate refuses it"),
+        (Err(e), Ok(wanted)) => {
+            let expands = e.to_string().contains("cannot expand");
+            assert!(wanted.len() < out.len() || expands, "libdeflate reads it: {e}");
+            "of another length"
+        }
+        (Err(_), Err(_)) => "refused",
+    }
 }
 
 /// What libdeflate makes of a stream.
