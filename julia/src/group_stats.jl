@@ -87,7 +87,7 @@ function Base.show(io::IO, ::MIME"text/plain", s::GroupStats)
         # Of spilling only what there is.
         occursin("spill", String(name)) && value in (0, nothing) && continue
         name === :samples_restored && value == 0 && continue
-        print(io, "\n  ", rpad(name, 16), stat_text(name, value))
+        print(io, "\n  ", rpad(name, 17), stat_text(name, value))
     end
     return nothing
 end

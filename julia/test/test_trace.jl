@@ -79,7 +79,7 @@ end
 
 @testset "words for what was counted" begin
     words(; waited, decoded = 10.0, overlap = true, oversize = 0, samples = 5, workers = 1) = Forcings.advice(
-        Forcings.GroupStats(waited, decoded, 100, 5, samples, 0, oversize, overlap, 2, workers),
+        Forcings.GroupStats(waited, decoded, 100, 5, samples, 0, oversize, overlap, 2, 0, 0, 0, nothing, workers),
     )
     @test words(; waited = 0.0, samples = 0) == "nothing was decoded yet"
     @test occursin("inline = false", words(; waited = 10.0, overlap = false))
@@ -90,8 +90,8 @@ end
     @test occursin("More workers", words(; waited = 3.0, workers = 3))
     @test occursin("larger depth", words(; waited = 2.0))
     @test occursin("2.0 s for 10.0 s", words(; waited = 2.0))
-    text = repr(MIME("text/plain"), Forcings.GroupStats(0.5, 10.0, 2048, 5, 5, 0, 0, true, 2, 1))
-    @test occursin("waited_s        500.0 ms", text) && occursin("peak_bytes      2.000 KiB", text)
+    text = repr(MIME("text/plain"), Forcings.GroupStats(0.5, 10.0, 2048, 5, 5, 0, 0, true, 2, 0, 0, 0, nothing, 1))
+    @test occursin("waited_s         500.0 ms", text) && occursin("peak_bytes       2.000 KiB", text)
 end
 
 @testset "a group tells where it stands" begin
