@@ -17,7 +17,7 @@ step() {
 }
 
 julia_folders=()
-for folder in julia examples deps; do
+for folder in julia examples bench deps; do
     [ ! -d "$folder" ] || julia_folders+=("$folder")
 done
 

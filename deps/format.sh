@@ -5,6 +5,6 @@ cd "$root"
 use_rust
 need_fatou
 cargo fmt --all
-for folder in julia examples deps; do
+for folder in julia examples bench deps; do
     [ ! -d "$folder" ] || "$fatou" --quiet format "$folder"
 done

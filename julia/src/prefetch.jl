@@ -20,6 +20,8 @@ epochs: epoch `k` begins at `boundaries(group)[k]`.
   ahead of you when Julia has several threads, and inside `take!` when it has one; what it throws, `take!` throws. The data
   are valid while it runs, and as long as its result refers to them. [`Forcings.with_transform`](@ref) is its do-block form
 - `clip`: `(t0, tf)` keeps to the epochs between two times. The first boundary is then `t0`, unless the members begin later
+- `eltype`: `Float32` decodes the floating-point data of files to single precision, at half the memory; without it each
+  provider has its own
 - `inline`: decode inside [`take!`](@ref take!(::PrefetchGroup, ::Integer)), without threads. That is so if Julia has one
   thread, unless you say `false`: workers decode beside a single Julia thread, too
 - `spill`, `spill_bytes`: a folder, and how many bytes may be written there. Decoded samples go to a temporary file in it, and
@@ -80,6 +82,7 @@ function PrefetchGroup(
     windows::Union{AbstractVector, Tuple, Nothing} = nothing,
     transform = nothing,
     clip::Union{Tuple, Nothing} = nothing,
+    eltype::Union{Type, Nothing} = nothing,
     inline::Bool = Threads.nthreads() == 1,
     trace::Bool = false,
     spill::Union{AbstractString, Nothing} = nothing,
@@ -92,6 +95,7 @@ function PrefetchGroup(
         fetch_ahead >= 0 ||
         throw(invalid("fetch_ahead is $fetch_ahead; give a number of epochs"))
     clip === nothing || length(clip) == 2 || throw(invalid("clip is (t0, tf), two times, not $(repr(clip))"))
+    eltype in (nothing, Float64, Float32) || throw(invalid("eltype is Float64 or Float32, not $eltype"))
     spill_options = check_spill(spill, spill_bytes)
     span = clip === nothing ? nothing : map(time_number, clip)
     selections = windows === nothing ? nothing : [window_object(w) for w in windows]
@@ -108,6 +112,7 @@ function PrefetchGroup(
             inline = inline,
             windows = selections,
             clip = span,
+            eltype = eltype === nothing ? nothing : lowercase(string(eltype)),
             trace = trace,
             spill = spill_options,
             finish_on_host = transform !== nothing,

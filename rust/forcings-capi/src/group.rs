@@ -4,11 +4,11 @@ use crate::handle::{self, Object};
 use crate::host::HostMember;
 use crate::output::Out;
 use crate::payload::Payload;
-use crate::provider::ProviderObject;
+use crate::provider::{Eltype, ProviderObject};
 use crate::sample::ForcingsSample;
 use crate::table::ForcingsTable;
 use crate::{guard::guard, input, job, session};
-use forcings::dataset::Selection;
+use forcings::dataset::{FloatType, Selection};
 use forcings::prefetch::{Order, PrefetchGroup, PrefetchGroupBuilder};
 use forcings::{Error, Result};
 use serde::Deserialize;
@@ -42,6 +42,7 @@ struct GroupOptions {
     inline: bool,
     windows: Option<Vec<serde_json::Value>>,
     clip: Option<[f64; 2]>,
+    eltype: Option<Eltype>,
     #[serde(default)]
     trace: bool,
     #[serde(default)]
@@ -96,10 +97,10 @@ impl GroupOptions {
 /// Builds a prefetch group over `n` members: providers, and members of `forcings_host_member`. `options` is JSON: `keys`
 /// (one per member), and optionally `depth` (2) or `auto_depth`, `max_bytes`, `fetch_ahead` (as `depth`), `workers` (1),
 /// `inline`, `windows` (selections in their wire form; each member then has a dataset for each), `clip` (two times),
-/// `trace`, `finish_on_host` (`forcings_group_next_host_job` gives every sample that was decoded to the caller, who
-/// makes of it what is delivered), and `spill` (an object: decoded samples go to a temporary file in `folder`, of `bytes` at
-/// most if it has them, and are read back when they are asked for again). The group keeps what it needs of the members;
-/// their handles may be closed.
+/// `eltype` (of the floating-point data of files: `"float64"`, `"float32"`), `trace`, `finish_on_host`
+/// (`forcings_group_next_host_job` gives every sample that was decoded to the caller, who makes of it what is delivered),
+/// and `spill` (an object: decoded samples go to a temporary file in `folder`, of `bytes` at most if it has them, and are
+/// read back when they are asked for again). The group keeps what it needs of the members; their handles may be closed.
 #[no_mangle]
 pub unsafe extern "C" fn forcings_group_build(
     options: *const u8,
@@ -118,6 +119,7 @@ pub unsafe extern "C" fn forcings_group_build(
             )
         };
         let keys = std::mem::take(&mut options.keys);
+        let eltype = options.eltype.take().map(FloatType::from);
         if keys.len() != members.len() {
             return Err(Error::invalid(format!("{} keys for {} members", keys.len(), members.len())));
         }
@@ -125,7 +127,7 @@ pub unsafe extern "C" fn forcings_group_build(
         for (key, &member) in keys.into_iter().zip(members) {
             builder = match handle::get::<HostMember>(member) {
                 Ok(of_host) => builder.host_member(key, of_host),
-                Err(_) => builder.member(key, handle::get::<ProviderObject>(member)?.member()),
+                Err(_) => builder.member(key, handle::get::<ProviderObject>(member)?.member(eltype)),
             };
         }
         let group = Arc::new(GroupObject(builder.build()?));

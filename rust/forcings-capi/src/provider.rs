@@ -40,9 +40,18 @@ struct ProviderObjectOptions {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Eltype {
+pub(crate) enum Eltype {
     Float64,
     Float32,
+}
+
+impl From<Eltype> for FloatType {
+    fn from(eltype: Eltype) -> Self {
+        match eltype {
+            Eltype::Float64 => FloatType::F64,
+            Eltype::Float32 => FloatType::F32,
+        }
+    }
 }
 
 /// Opens a provider. `options` is JSON: `files` (paths or URLs), `format` (`"netcdf"`, or `"zarr"` for the folders or URLs
@@ -75,10 +84,7 @@ pub unsafe extern "C" fn forcings_provider_open(
                 select,
                 group: o.group,
                 records_per_sample: o.records_per_sample.unwrap_or(1),
-                eltype: match o.eltype {
-                    None | Some(Eltype::Float64) => FloatType::F64,
-                    Some(Eltype::Float32) => FloatType::F32,
-                },
+                eltype: o.eltype.map_or(FloatType::F64, FloatType::from),
                 threads: o.threads.unwrap_or(1),
                 cache: o.cache.map(crate::cache::get).transpose()?.map(|c| c.0.clone()),
                 auth_realm: o.auth_realm,

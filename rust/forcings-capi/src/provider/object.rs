@@ -2,7 +2,7 @@
 //! that says so.
 
 use crate::handle::Object;
-use forcings::dataset::{CoordWindow, Dataset, DimWindow, Selection};
+use forcings::dataset::{CoordWindow, Dataset, DimWindow, FloatType, Selection};
 use forcings::provider::{Provider, ReaderProvider, Sampler};
 use forcings::{Error, Result};
 use std::sync::Arc;
@@ -21,10 +21,14 @@ impl Object for ProviderObject {
 }
 
 impl ProviderObject {
-    /// For a member of a group, which outlives the handle.
-    pub(crate) fn member(&self) -> Arc<dyn Sampler> {
+    /// For a member of a group, which outlives the handle. The floating-point data of files have the type `eltype`, if it
+    /// is given; the series of a store keep theirs.
+    pub(crate) fn member(&self, eltype: Option<FloatType>) -> Arc<dyn Sampler> {
         match self {
-            ProviderObject::Files(provider) => Arc::new(provider.clone()),
+            ProviderObject::Files(provider) => match eltype {
+                Some(eltype) => Arc::new(provider.with_eltype(eltype)),
+                None => Arc::new(provider.clone()),
+            },
             ProviderObject::Reader(provider) => Arc::new(provider.clone()),
         }
     }

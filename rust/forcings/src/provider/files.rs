@@ -7,7 +7,7 @@ use super::pool::{FilePool, Remote};
 use super::remote::{assign, name_source};
 use super::take::{no_time_dim, Take};
 use super::{windows, Sampler};
-use crate::dataset::{CoordWindow, Dataset, DecodeOptions, DimWindow, Request, Selection};
+use crate::dataset::{CoordWindow, Dataset, DecodeOptions, DimWindow, FloatType, Request, Selection};
 use crate::time::cf::Calendar;
 use crate::{Error, Result};
 use parking_lot::Mutex;
@@ -31,6 +31,7 @@ struct Inner {
     source: Arc<Source>,
     /// The selection that is baked in.
     select: Option<Selection>,
+    options: DecodeOptions,
     buffer: Mutex<Option<Buffered>>,
 }
 
@@ -41,7 +42,6 @@ pub(super) struct Source {
     pub(super) variables: Vec<String>,
     /// Whether a sample has two records.
     pub(super) bracket: bool,
-    options: DecodeOptions,
 }
 
 struct Buffered {
@@ -81,8 +81,8 @@ impl Provider {
         let request =
             Request { variables: variables.clone(), select: select.clone().unwrap_or_default(), records: None };
         first.schema.check(&request)?;
-        let source = Source { pool, cadence, variables, bracket, options: decode };
-        Ok(Provider::new(Arc::new(source), select))
+        let source = Source { pool, cadence, variables, bracket };
+        Ok(Provider::new(Arc::new(source), select, decode))
     }
 
     fn over_urls(options: ProviderOptions) -> Result<Self> {
@@ -101,12 +101,12 @@ impl Provider {
             None => (Cadence::default(), files),
         };
         let pool = FilePool::new(files, group, Some(Remote { cache, auth_realm, name })).of_arrays(arrays);
-        let source = Source { pool, cadence, variables, bracket, options: decode };
-        Ok(Provider::new(Arc::new(source), select))
+        let source = Source { pool, cadence, variables, bracket };
+        Ok(Provider::new(Arc::new(source), select, decode))
     }
 
-    fn new(source: Arc<Source>, select: Option<Selection>) -> Self {
-        Provider(Arc::new(Inner { source, select, buffer: Mutex::new(None) }))
+    fn new(source: Arc<Source>, select: Option<Selection>, options: DecodeOptions) -> Self {
+        Provider(Arc::new(Inner { source, select, options, buffer: Mutex::new(None) }))
     }
 
     /// The times at which the data change, ascending; empty if they never do.
@@ -240,7 +240,12 @@ impl Provider {
     pub fn with_window(&self, window: impl Into<Selection>) -> Result<Provider> {
         let window = window.into();
         self.check_window(&window)?;
-        Ok(Provider::new(self.0.source.clone(), Some(window)))
+        Ok(Provider::new(self.0.source.clone(), Some(window), self.0.options))
+    }
+
+    /// A provider of the same files, open and parsed as they are, whose floating-point data variables have this type.
+    pub fn with_eltype(&self, eltype: FloatType) -> Provider {
+        Provider::new(self.0.source.clone(), self.0.select.clone(), DecodeOptions { eltype, ..self.0.options })
     }
 
     /// The samples that `with_window(w).sample_at(t)` gives for each of the windows, decoded together.
@@ -336,7 +341,7 @@ impl Provider {
     fn read<R>(&self, tick: Option<usize>, decode: impl FnOnce(&Take, DecodeOptions) -> Result<R>) -> Result<R> {
         let source = &*self.0.source;
         let take = Take::open(source, tick)?;
-        let result = decode(&take, source.options);
+        let result = decode(&take, self.0.options);
         take.check_unchanged()?;
         result
     }
