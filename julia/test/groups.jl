@@ -41,16 +41,24 @@ same_contents(a::AbstractArray, b::AbstractArray) = same(a, b)
 # Whether the library has nothing of Julia's any more, nor Julia of the library's.
 function nothing_left()
     for _ in 1:20
-        # A thread keeps the last task it ran.
-        Threads.@threads for _ in 1:Threads.nthreads() end
-        GC.gc()
-        Forcings.forget_values()
-        isempty(Forcings.HOST_VALUES.all) && Forcings.live_count() == (handles = 0, pointers = 0) && return true
+        counts, values = live_now()
+        counts.handles <= LIVE_BEFORE.handles && counts.pointers <= LIVE_BEFORE.pointers && values == 0 && return true
         sleep(0.05)
     end
-    @info "left" Forcings.HOST_VALUES.all Forcings.live_count()
+    @info "left" Forcings.HOST_VALUES.all Forcings.live_count() LIVE_BEFORE
     return false
 end
+
+function live_now()
+    # A thread keeps the last task it ran.
+    Threads.@threads for _ in 1:Threads.nthreads() end
+    GC.gc()
+    Forcings.forget_values()
+    return Forcings.live_count(), length(Forcings.HOST_VALUES.all)
+end
+
+# Files that ran before in this process may hold what they made.
+const LIVE_BEFORE = (live_now(); sleep(0.1); live_now()[1])
 
 # Whether Julia's tasks make samples beside the consumer, or `take!` does.
 const KINDS = Threads.nthreads() > 1 ? (false, true) : (true, false)

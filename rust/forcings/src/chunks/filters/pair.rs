@@ -79,10 +79,10 @@ impl ChunkFetch<'_> {
     fn begin(&mut self) -> Result<Stream> {
         let (mask, site) = (self.entry.filter_mask, self.site);
         check_place(self.source, self.entry, &site)?;
-        check_pipeline(self.filters, mask, &site)?;
         let mut raw = std::mem::take(&mut self.scratch.raw);
         let mut len = self.entry.size as usize;
         self.source.read_at(self.entry.offset, grown(&mut raw, len, &site)?)?;
+        check_pipeline(self.filters, mask, &site)?;
         let mut step = 0;
         for (i, filter) in self.active() {
             if is_moving(filter) {

@@ -1,9 +1,9 @@
 //! The symbols between the ends of a stream: without a check for either end at each, of two streams by turns. Each step
-//! first loads 56 bits of a stream, then decodes two tokens, or four literals where matches are rare.
+//! first loads 56 bits of a stream, then decodes two tokens, or five literals where matches are rare.
 //!
 //! The invariants of all `unsafe` code here: a [`Cursor`] is made by [`Cursor::new`] of a stream that [`has_room`], and a
 //! step begins only where `Limits` still hold, that is with `INPUT` bytes to load and `OUTPUT` bytes to fill. A step and the
-//! symbol that ends it load 16 bytes at most; tokens fill 32 at most, literals 4; a match is not copied without room for
+//! symbol that ends it load 16 bytes at most; tokens fill 32 at most, literals 5; a match is not copied without room for
 //! it. Entries come from tables made by [`Tables::make`], which have words of 15 bits at most with 13 bits behind them.
 
 use super::copy::{copy16, repeat, OVERSHOOT};
@@ -50,13 +50,13 @@ pub(super) fn one(stream: &mut Stream, tables: &Tables) {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "bmi1,bmi2")]
+#[target_feature(enable = "bmi2")]
 fn pair_bmi2(first: (&mut Stream, &Tables), second: (&mut Stream, &Tables)) {
     pair_by::<true>(first, second);
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "bmi1,bmi2")]
+#[target_feature(enable = "bmi2")]
 fn one_bmi2(stream: &mut Stream, tables: &Tables) {
     one_by::<true>(stream, tables);
 }
@@ -87,8 +87,8 @@ fn run_pair<const BMI2: bool, const A: bool, const B: bool>(
     (a, tables_a): (&mut Stream, &Tables),
     (b, tables_b): (&mut Stream, &Tables),
 ) {
-    let (mut cursor_a, mut cursor_b) = (Cursor::new(a), Cursor::new(b));
     let (mut limits_a, mut limits_b) = (Limits::new(a), Limits::new(b));
+    let (mut cursor_a, mut cursor_b) = (Cursor::new(a), Cursor::new(b));
     let (mut end_a, mut end_b) = (Outcome::Going, Outcome::Going);
     'windows: loop {
         while limits_a.hold(&cursor_a) && limits_b.hold(&cursor_b) {
@@ -126,8 +126,8 @@ fn run_pair<const BMI2: bool, const A: bool, const B: bool>(
 
 #[inline(always)]
 fn run_one<const BMI2: bool, const L: bool>(stream: &mut Stream, tables: &Tables) {
-    let mut cursor = Cursor::new(stream);
     let mut limits = Limits::new(stream);
+    let mut cursor = Cursor::new(stream);
     let mut end = Outcome::Going;
     'windows: loop {
         while limits.hold(&cursor) {
@@ -295,10 +295,10 @@ impl Cursor {
         }
     }
 
-    /// Decodes up to four literals, of 11 bits at most each.
+    /// Decodes up to five literals, of 11 bits at most each.
     ///
     /// # Safety
-    /// At least 4 bytes can be filled.
+    /// At least 5 bytes can be filled.
     #[inline(always)]
     unsafe fn literals(&mut self, tables: &Tables) -> u32 {
         for _ in 0..5 {

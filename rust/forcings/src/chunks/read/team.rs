@@ -12,6 +12,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
 
+/// Blocks that are larger, on average, are decoded one at a time.
+const MAX_SHARED_BYTES: usize = 16 << 20;
+
 /// Work per thread below which another thread costs more than it saves. Tests have little of it.
 const MIN_THREAD_BYTES: usize = if cfg!(test) { 1 } else { 256 << 10 };
 
@@ -67,8 +70,10 @@ pub(super) fn run(reads: &[&dyn Serve], threads: usize) -> std::result::Result<R
     let next = AtomicUsize::new(0);
     let (failed, stopped) = (AtomicBool::new(false), AtomicBool::new(false));
     let outcome = Mutex::new((ReadStats::default(), None::<(usize, Failure)>));
-    // The last ones are handed out one by one, so that the threads end together.
-    let several = if threads > 1 { end.saturating_sub(threads) } else { end } / AT_ONCE;
+    // The last ones are handed out one by one, so that the threads end together; and so are large ones, of which two would
+    // take too much memory at a time.
+    let small = bytes / end.max(1) <= MAX_SHARED_BYTES;
+    let several = if threads > 1 { end.saturating_sub(threads) } else { end } / AT_ONCE * usize::from(small);
     let serve = || {
         let mut worker = Worker::hire();
         let mut failure = None;
