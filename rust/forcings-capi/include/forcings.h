@@ -245,10 +245,10 @@ int32_t forcings_reader_entries(uint64_t reader,
 // Builds a prefetch group over `n` members: providers, and members of `forcings_host_member`. `options` is JSON: `keys`
 // (one per member), and optionally `depth` (2) or `auto_depth`, `max_bytes`, `fetch_ahead` (as `depth`), `workers` (1),
 // `inline`, `windows` (selections in their wire form; each member then has a dataset for each), `clip` (two times),
-// `trace`, `finish_on_host` (`forcings_group_next_host_job` gives every sample that was decoded to the caller, who
-// makes of it what is delivered), and `spill` (an object: decoded samples go to a temporary file in `folder`, of `bytes` at
-// most if it has them, and are read back when they are asked for again). The group keeps what it needs of the members;
-// their handles may be closed.
+// `eltype` (of the floating-point data of files: `"float64"`, `"float32"`), `trace`, `finish_on_host`
+// (`forcings_group_next_host_job` gives every sample that was decoded to the caller, who makes of it what is delivered),
+// and `spill` (an object: decoded samples go to a temporary file in `folder`, of `bytes` at most if it has them, and are
+// read back when they are asked for again). The group keeps what it needs of the members; their handles may be closed.
 int32_t forcings_group_build(const uint8_t *options,
                              uint64_t options_len,
                              const uint64_t *members,
