@@ -43,9 +43,13 @@ function stats(g::PrefetchGroup)
     return with_tables(table) do t
         counted(name) = t[name][1] === missing ? nothing : t[name][1]
         names = fieldnames(GroupStats)[1:(end - 1)]
-        GroupStats(map(counted, names)..., g.inline ? 0 : g.workers)
+        values = map(name -> name === :overlap ? t[name][1] && overlaps(g) : counted(name), names)
+        GroupStats(values..., g.inline ? 0 : g.workers)
     end
 end
+
+# Whether something is made beside the consumer: the library's workers have nothing to do where all members are Julia's.
+overlaps(g) = g.host === nothing || g.host.spawns || !all(member -> member.by_julia, g.host.members)
 
 # A wait of less than this part of the decoding is as good as none.
 const LITTLE = 0.02

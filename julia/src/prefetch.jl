@@ -100,6 +100,8 @@ function PrefetchGroup(
     span = clip === nothing ? nothing : map(time_number, clip)
     selections = windows === nothing ? nothing : [window_object(w) for w in windows]
     list = members_of(members, windows, span)
+    # Groups that nobody closed have let go of values, too.
+    forget_values()
     group = Ref{UInt64}(0)
     try
         options = json((
@@ -318,11 +320,12 @@ function collect_unused!(g)
     return nothing
 end
 
-# Results of transforms may refer to what they were made of, which only the collector finds out.
+# Results of transforms may refer to what they were made of, which only the collector finds out: a full collection each
+# time, since what outlives a few takes is old by then.
 function collect_inputs!(h::Host)
     if h.kept[] > 4 * SMALL_BYTES
         Threads.atomic_xchg!(h.kept, 0)
-        GC.gc(false)
+        GC.gc()
     end
     return nothing
 end

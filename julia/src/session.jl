@@ -114,6 +114,8 @@ function background(call, outcome::Union{Ref{Int32}, Nothing} = nothing; alone::
         # The call writes to its caller's memory: whatever interrupts the wait must not outrun it.
         while !finished(SLICE_MS)
             GC.safepoint()
+            # With one thread this is the close of a group, which writes nothing, and may wait for another task.
+            Threads.nthreads() == 1 && yield()
         end
         if outcome === nothing
             # Nobody takes the result: closing the job drops it, and with it what the call has opened.

@@ -67,7 +67,9 @@ impl<D: Clone, E> Schedule<D, E> {
     /// A worker that comes back to an empty queue would have had work, had the depth allowed it.
     fn note_idle_workers(&mut self) {
         let stopped_by_depth = self.slots.len() >= self.depth.get() && self.next + self.slots.len() < self.order.len();
-        if stopped_by_depth && !self.blocked && !self.has_jobs(Lane::Worker) {
+        // A host that is behind is not helped by more of what it gets.
+        let is_busy = self.has_jobs(Lane::Worker) || self.has_jobs(Lane::Host);
+        if stopped_by_depth && !self.blocked && !is_busy {
             self.depth.note_idle();
         }
     }
