@@ -209,3 +209,12 @@ end
     @test take!(group, 1)["winds"].data["gusts"] == 0:5
     close(group)
 end
+
+@testset "a group decodes to single precision" begin
+    single(p) = sample_at(p, refresh_times(p)[1])["uwnd"]
+    PrefetchGroup(Dict("winds" => Provider(WINDS)); eltype = Float32) do group
+        start!(group, :forward)
+        @test same(take!(group, 1)["winds"].data["uwnd"], single(Provider(WINDS; eltype = Float32)))
+    end
+    @test refuses(() -> PrefetchGroup(members(); eltype = Int), Forcings.InvalidParameterError, "Int64")
+end
